@@ -74,19 +74,17 @@ final class SimulatedConnection: ExchangeCarrier, Sendable {
     }
     let fault = network.drawFault(on: way)
     if let fault { note("\(fault.rawValue)") }
-    guard let opened = roundTrip() else { return note("no way there") }
+    guard let opened = roundTrip() else { return note(Self.noWay) }
     guard let server = network.server(way.to) else { return fail(.dns, at: opened) }
     guard server.handler != nil, fault != .refused else { return fail(.connect, at: opened) }
-    at(opened) { $0.send(body, fault) }
+    at(opened, orNote: Self.noWay) { $0.send(body, fault) }
   }
 
   /// When a connection stands that is begun now; `nil` if nothing comes back.
-  private func roundTrip() -> Duration? {
-    guard
-      let there = network.arrival(of: 0, on: way, notBefore: .zero),
-      let back = network.arrival(of: 0, on: way.back, notBefore: .zero)
-    else { return nil }
-    return there + back - network.time.now
+  private func roundTrip() -> SimulatedNetwork.Passage? {
+    guard let there = network.send(0, on: way), let back = network.send(0, on: way.back) else { return nil }
+    let opened = there.arrival + back.arrival - network.time.now
+    return SimulatedNetwork.Passage(way: way, arrival: opened, partitionCount: there.partitionCount)
   }
 
   private func send(_ body: Data, _ fault: SimulatedFault?) {
@@ -98,22 +96,22 @@ final class SimulatedConnection: ExchangeCarrier, Sendable {
       headers: request.headers,
       body: body
     )
-    guard fault != .lostRequest, let arrival = network.arrival(of: sent.size, on: way, notBefore: .zero) else {
+    guard fault != .lostRequest, let passage = network.send(sent.size, on: way) else {
       return note("the request is lost")
     }
     state.withLock { $0.isServed = true }
     // Not stopped when the client goes: it is on its way.
     let journey = OneShot { [self] in
       if !body.isEmpty { exchange.sent(Int64(body.count)) }
-      arrive(sent, fault)
+      arrive(sent, passage, fault)
     }
-    start(journey, at: arrival)
+    start(journey, at: passage.arrival)
   }
 
   // MARK: At the server
 
-  private func arrive(_ sent: SimulatedRequest, _ fault: SimulatedFault?) {
-    guard !network.isCut(way) else {
+  private func arrive(_ sent: SimulatedRequest, _ passage: SimulatedNetwork.Passage, _ fault: SimulatedFault?) {
+    guard !network.isLost(passage) else {
       note("the request is lost")
       return leave()
     }
@@ -157,19 +155,19 @@ final class SimulatedConnection: ExchangeCarrier, Sendable {
 
   private struct Message {
     let part: SimulatedPart
-    let arrival: Duration
+    let passage: SimulatedNetwork.Passage
   }
 
   /// Sends messages back, one right behind the other.
   private func answer(_ parts: [SimulatedPart]) {
     var messages: [Message] = []
     for part in parts {
-      let earliest = messages.last?.arrival ?? .zero
-      guard let arrival = network.arrival(of: part.size, on: way.back, notBefore: earliest) else {
-        note("the answer is lost")
+      let earliest = messages.last?.passage.arrival ?? .zero
+      guard let passage = network.send(part.size, on: way.back, notBefore: earliest) else {
+        note(Self.lostAnswer)
         break
       }
-      messages.append(Message(part: part, arrival: arrival))
+      messages.append(Message(part: part, passage: passage))
     }
     leave()
     bring(messages[...])
@@ -177,15 +175,14 @@ final class SimulatedConnection: ExchangeCarrier, Sendable {
 
   private func bring(_ messages: ArraySlice<Message>) {
     guard let next = messages.first else { return }
-    at(next.arrival) { connection in
-      guard !connection.network.isCut(connection.way.back) else { return connection.note("the answer is lost") }
+    at(next.passage, orNote: Self.lostAnswer) { connection in
       connection.deliver(next.part)
       connection.bring(messages.dropFirst())
     }
   }
 
-  private func fail(_ kind: TransportFailure.Kind, at moment: Duration) {
-    at(moment) { $0.deliver(.failure(TransportFailure(kind, isUnsent: true))) }
+  private func fail(_ kind: TransportFailure.Kind, at passage: SimulatedNetwork.Passage) {
+    at(passage, orNote: Self.noWay) { $0.deliver(.failure(TransportFailure(kind, isUnsent: true))) }
   }
 
   // MARK: At the client
@@ -244,20 +241,28 @@ final class SimulatedConnection: ExchangeCarrier, Sendable {
 
   // MARK: Time
 
-  private func at(_ moment: Duration, _ action: @escaping @Sendable (SimulatedConnection) -> Void) {
-    let timer = OneShot { [self] in action(self) }
+  /// Does something when a message arrives at the client, or notes that it is lost.
+  private func at(
+    _ passage: SimulatedNetwork.Passage,
+    orNote loss: String,
+    _ action: @escaping @Sendable (SimulatedConnection) -> Void
+  ) {
+    let timer = OneShot { [self] in if network.isLost(passage) { note(loss) } else { action(self) } }
     // Before it is set, or it could ring meanwhile and take the place of the one that comes next.
     let isOver = state.withLock { state in
       if !state.isOver { state.timer = timer }
       return state.isOver
     }
-    if !isOver { start(timer, at: moment) }
+    if !isOver { start(timer, at: passage.arrival) }
   }
 
   /// Sets a timer, which holds what the source of time has given it: to let go of that may be to cancel it.
   private func start(_ timer: OneShot, at moment: Duration) {
     timer.keep(network.time.after(moment - network.time.now) { timer.fire() })
   }
+
+  private static let noWay = "no way there"
+  private static let lostAnswer = "the answer is lost"
 
   private func note(_ text: String) {
     Simulation.note("\(way.from) → \(way.to), connection \(number): \(text)")

@@ -42,14 +42,24 @@ public final class SimulatedNetwork: Sendable {
     var servers: [String: Server] = [:]
     var links: [Way: SimulatedLink] = [:]
     var traffic: [Way: LinkTraffic] = [:]
+    /// All that there have been; those behind the first `healedCount` hold.
     var partitions: [Set<String>] = []
+    var healedCount = 0
     var connections: [Int: SimulatedConnection] = [:]
     var connectionCount = 0
     var requestCount = 0
 
-    func isCut(_ way: Way) -> Bool {
-      partitions.contains { $0.contains(way.from) != $0.contains(way.to) }
+    func isCut(_ way: Way, behind count: Int) -> Bool {
+      partitions[count...].contains { $0.contains(way.from) != $0.contains(way.to) }
     }
+  }
+
+  /// A message under way.
+  struct Passage {
+    let way: Way
+    let arrival: Duration
+    /// How many partitions there had been when it was sent: any later one between its hosts has it lost.
+    let partitionCount: Int
   }
 
   let time: TimeSource
@@ -128,29 +138,31 @@ public final class SimulatedNetwork: Sendable {
   /// Ends all partitions.
   public func heal() {
     Simulation.note("the network heals")
-    state.withLock { $0.partitions = [] }
+    state.withLock { $0.healedCount = $0.partitions.count }
   }
 
   // MARK: What connections ask
 
-  func isCut(_ way: Way) -> Bool {
-    state.withLock { state in state.isCut(way) }
+  /// Whether the way of a message was cut since it was sent, though it be whole again.
+  func isLost(_ passage: Passage) -> Bool {
+    state.withLock { $0.isCut(passage.way, behind: passage.partitionCount) }
   }
 
-  /// When a message arrives; `nil` if it does not.
+  /// Sends a message; `nil` if it is lost at once.
   ///
   /// - Parameters:
-  ///   - bytes: Its size.
+  ///   - bytes: How large it is.
   ///   - way: Which way it goes.
   ///   - earliest: When the message before it on the same exchange arrives.
-  func arrival(of bytes: Int, on way: Way, notBefore earliest: Duration) -> Duration? {
+  func send(_ bytes: Int, on way: Way, notBefore earliest: Duration = .zero) -> Passage? {
     let chance = LinkTraffic.Chance(loss: random.next(), latency: random.next())
     let now = time.now
     return state.withLock { state in
-      guard !state.isCut(way) else { return nil }
+      guard !state.isCut(way, behind: state.healedCount) else { return nil }
       let link = state.links[way] ?? link
       return state.traffic[way, default: LinkTraffic()]
         .arrival(of: bytes, notBefore: max(earliest, now), over: link, now: now, chance)
+        .map { Passage(way: way, arrival: $0, partitionCount: state.partitions.count) }
     }
   }
 

@@ -181,6 +181,50 @@ struct SimulatedNetworkTests {
     }
   }
 
+  /// Whether an exchange that takes four seconds, one each way and back, tells anything if its way is cut for a moment.
+  @Test(arguments: [0.5, 1.5, 2.5, 3.5])
+  func whatIsUnderWayAtAPartitionIsLostThoughItHealsAtOnce(seconds: Double) throws {
+    try Simulation(seed: 1).run {
+      let network = SimulatedNetwork(link: Self.link(1_000))
+      network.serve(Self.host, Self.sunny)
+      let url = try #require(URL(string: "https://\(Self.host)"))
+      let events = Locked<[String]>([])
+      let exchange = network.transport().start(TransportRequest(url)) { event in
+        events.withLock { $0.append(Self.name(of: event)) }
+      }
+      try await TimeSource.current.sleep(for: .seconds(seconds))
+      network.partition(["elsewhere"])
+      network.partition([Self.host])
+      network.heal()
+      try await TimeSource.current.sleep(for: .seconds(60))
+      let kind: TransportFailure.Kind = seconds < 2 ? .timeout(.connect) : .timeout(.idle)
+      try requireEqual(events.withLock { $0 }, ["failed: \(kind)"])
+      exchange.cancel()
+    }
+  }
+
+  @Test func whatIsUnderWayAtAPartitionOfOthersArrives() throws {
+    try Simulation(seed: 1).run {
+      let network = SimulatedNetwork(link: Self.link(1_000))
+      network.serve(Self.host, Self.sunny)
+      async let failure = Self.failure(of: Self.client(network))
+      try await TimeSource.current.sleep(for: .seconds(1.5))
+      network.partition(["elsewhere"])
+      try requireEqual(await failure, nil)
+    }
+  }
+
+  @Test func aRefusalIsLostInAPartitionToo() throws {
+    try Simulation(seed: 1).run {
+      let network = SimulatedNetwork(link: Self.link(1_000))
+      network.stop(Self.host)
+      async let failure = Self.failure(of: Self.client(network))
+      try await TimeSource.current.sleep(for: .seconds(1.5))
+      network.partition([Self.host])
+      try requireEqual(await failure, .transport(.timeout(.connect)))
+    }
+  }
+
   @Test func anUnknownHostIsNotFound() throws {
     try Simulation(seed: 1).run {
       try requireEqual(await Self.failure(of: Self.client(SimulatedNetwork())), .transport(.dns))
