@@ -116,7 +116,7 @@ final class SimulatedConnection: ExchangeCarrier, Sendable {
       return leave()
     }
     if fault == .resetBeforeRequest { return answer([.failure(TransportFailure(.reset))]) }
-    if fault == .unavailable { return answer(SimulatedResponse.status(503).parts(for: sent.url) + [.end]) }
+    if fault == .unavailable { return answer(SimulatedResponse.status(503).parts(for: request) + [.end]) }
     guard let handler = network.server(way.to)?.handler, !state.withLock({ $0.isBroken }) else {
       return answer([.failure(TransportFailure(.reset))])
     }
@@ -136,7 +136,7 @@ final class SimulatedConnection: ExchangeCarrier, Sendable {
   private func answer(with response: SimulatedResponse?, _ fault: SimulatedFault?) {
     guard let response, fault != .resetBeforeAnswer else { return answer([.failure(TransportFailure(.reset))]) }
     if fault == .lostAnswer { return leave() }
-    let parts = response.parts(for: request.url)
+    let parts = response.parts(for: request)
     guard fault == .truncated else { return answer(parts + [.end]) }
     answer(parts.prefix(max(1, parts.count - 1)) + [.failure(TransportFailure(.reset))])
   }

@@ -27,7 +27,8 @@ public struct SimulatedResponse: Sendable {
   public var status: Int
   /// The header fields.
   public var headers: HTTPHeaders
-  /// The parts of the body, each a message of its own; empty ones are left out.
+  /// The parts of the body, each a message of its own; empty ones are left out, and all where HTTP has no body: behind
+  /// status 204 or 304, and for a HEAD request.
   public var chunks: [Data]
 
   /// Makes an answer.
@@ -76,8 +77,10 @@ public struct SimulatedResponse: Sendable {
   }
 
   /// What a client is told, in order, without the end.
-  func parts(for url: URL) -> [SimulatedPart] {
-    [.head(ResponseHead(status: status, headers: headers, url: url))] + chunks.map { .chunk($0) }
+  func parts(for request: TransportRequest) -> [SimulatedPart] {
+    let hasBody = request.method != .head && status != 204 && status != 304
+    return [.head(ResponseHead(status: status, headers: headers, url: request.url))]
+      + (hasBody ? chunks.map { .chunk($0) } : [])
   }
 }
 

@@ -76,6 +76,17 @@ struct SimulatedNetworkTests {
     }
   }
 
+  @Test(arguments: [(HTTPMethod.head, 200), (.get, 204), (.get, 304)])
+  func anAnswerThatHasNoBodyInHTTPHasNoneHere(method: HTTPMethod, status: Int) throws {
+    try Simulation(seed: 1).run {
+      let network = SimulatedNetwork()
+      network.serve(Self.host) { _ in .json(#"{"degrees": 21}"#, status: status) }
+      let url = try #require(URL(string: "https://\(Self.host)/now"))
+      let events = try await Self.events(of: TransportRequest(url, method: method), on: network, after: .seconds(1))
+      try requireEqual(events, ["head \(status)", "finished"])
+    }
+  }
+
   @Test func aLostMessageEndsWithTheIdleLimit() throws {
     let report = try Simulation(seed: 1).run {
       let network = SimulatedNetwork(link: Self.link(100))
