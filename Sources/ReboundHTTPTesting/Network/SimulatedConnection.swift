@@ -33,6 +33,8 @@ final class SimulatedConnection: ExchangeCarrier, Sendable {
     var isPaused = false
     /// Whether the client takes nothing any more.
     var isOver = false
+    /// Whether the connection stands, or did.
+    var isOpen = false
     /// Whether the server's process has ended since the connection was begun.
     var isBroken = false
     /// What brings the client the next message.
@@ -77,7 +79,13 @@ final class SimulatedConnection: ExchangeCarrier, Sendable {
     guard let opened = roundTrip() else { return note(Self.noWay) }
     guard let server = network.server(way.to) else { return fail(.dns, at: opened) }
     guard server.handler != nil, fault != .refused else { return fail(.connect, at: opened) }
-    at(opened, orNote: Self.noWay) { $0.send(body, fault) }
+    at(opened, orNote: Self.noWay) { connection in
+      let isRefused = connection.state.withLock { state in
+        state.isOpen = !state.isBroken
+        return state.isBroken
+      }
+      if isRefused { connection.deliver(Self.unsent(.connect)) } else { connection.send(body, fault) }
+    }
   }
 
   /// When a connection stands that is begun now; `nil` if nothing comes back.
@@ -141,12 +149,13 @@ final class SimulatedConnection: ExchangeCarrier, Sendable {
     answer(parts.prefix(max(1, parts.count - 1)) + [.failure(TransportFailure(.reset))])
   }
 
-  /// The server's process has ended.
+  /// The server's process has ended: a connection that does not stand yet is refused.
   func breakOff() {
-    let work = state.withLock { state in
+    let (work, isOpen) = state.withLock { state in
       state.isBroken = true
-      return state.work
+      return (state.work, state.isOpen)
     }
+    guard isOpen else { return }
     work?.cancel()
     answer([.failure(TransportFailure(.reset))])
   }
@@ -182,7 +191,11 @@ final class SimulatedConnection: ExchangeCarrier, Sendable {
   }
 
   private func fail(_ kind: TransportFailure.Kind, at passage: SimulatedNetwork.Passage) {
-    at(passage, orNote: Self.noWay) { $0.deliver(.failure(TransportFailure(kind, isUnsent: true))) }
+    at(passage, orNote: Self.noWay) { $0.deliver(Self.unsent(kind)) }
+  }
+
+  private static func unsent(_ kind: TransportFailure.Kind) -> SimulatedPart {
+    .failure(TransportFailure(kind, isUnsent: true))
   }
 
   // MARK: At the client

@@ -262,6 +262,18 @@ struct SimulatedNetworkTests {
     }
   }
 
+  @Test func aServerThatStopsRefusesAConnectionThatDoesNotStandYet() throws {
+    try Simulation(seed: 1).run {
+      let network = SimulatedNetwork(link: Self.link(1_000))
+      network.serve(Self.host, Self.sunny)
+      async let failure = Self.failure(of: Self.client(network))
+      try await TimeSource.current.sleep(for: .seconds(0.5))
+      network.stop(Self.host)
+      try requireEqual(await failure, .transport(.connect))
+      try requireEqual(network.requestCount, 0)
+    }
+  }
+
   @Test func aServerThatThrowsBreaksTheConnection() throws {
     struct Bug: Error {}
     try Simulation(seed: 1).run {
