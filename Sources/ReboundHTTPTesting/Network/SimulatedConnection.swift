@@ -37,6 +37,8 @@ final class SimulatedConnection: ExchangeCarrier, Sendable {
     var isOpen = false
     /// Whether the server's process has ended since the connection was begun.
     var isBroken = false
+    /// When the last message back arrives that was sent so far.
+    var lastArrival: Duration?
     /// What brings the client the next message.
     var timer: OneShot?
     var work: Task<Void, Never>?
@@ -167,17 +169,20 @@ final class SimulatedConnection: ExchangeCarrier, Sendable {
     let passage: SimulatedNetwork.Passage
   }
 
-  /// Sends messages back, one right behind the other.
+  /// Sends messages back, one right behind the other, and all behind those that were sent before.
   private func answer(_ parts: [SimulatedPart]) {
     var messages: [Message] = []
+    // A little later: what comes at the same moment comes in any order.
+    var earliest = state.withLock { $0.lastArrival }.map { $0 + .nanoseconds(1) } ?? .zero
     for part in parts {
-      let earliest = messages.last?.passage.arrival ?? .zero
       guard let passage = network.send(part.size, on: way.back, notBefore: earliest) else {
         note(Self.lostAnswer)
         break
       }
       messages.append(Message(part: part, passage: passage))
+      earliest = passage.arrival
     }
+    state.withLock { $0.lastArrival = messages.last?.passage.arrival ?? $0.lastArrival }
     leave()
     bring(messages[...])
   }

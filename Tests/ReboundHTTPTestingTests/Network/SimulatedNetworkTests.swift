@@ -274,6 +274,19 @@ struct SimulatedNetworkTests {
     }
   }
 
+  @Test func theBreakOfAServerThatStopsStaysBehindTheAnswerThatItHasSent() throws {
+    try Simulation(seed: 1).run {
+      let network = SimulatedNetwork(link: Self.link(1_000))
+      network.serve(Self.host, Self.sunny)
+      async let failure = Self.failure(of: Self.client(network))
+      try await TimeSource.current.sleep(for: .seconds(3.5))
+      // A way on which the break would be there first.
+      network.connect("client", Self.host, by: .perfect)
+      network.stop(Self.host)
+      try requireEqual(await failure, nil)
+    }
+  }
+
   @Test func aServerThatThrowsBreaksTheConnection() throws {
     struct Bug: Error {}
     try Simulation(seed: 1).run {
