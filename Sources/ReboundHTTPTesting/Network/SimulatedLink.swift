@@ -4,7 +4,8 @@
 ///     mobile.loss = 0.01
 ///     mobile.faultRate = 0.2
 ///
-/// A number that makes no sense counts as the nearest that does: a negative latency as zero, a probability above 1 as 1.
+/// A number that makes no sense counts as the nearest that does: a negative latency as zero, a probability above 1 as 1, one
+/// that is not a number as zero.
 public struct SimulatedLink: Hashable, Sendable {
   /// How long a message takes one way, besides the time that its bytes take: evenly distributed.
   public var latency: ClosedRange<Duration>
@@ -104,7 +105,7 @@ struct LinkTraffic {
       time = max(now, isBusyUntil) + .seconds(Double(bytes) / Double(max(rate, 1)))
       isBusyUntil = time
     }
-    guard chance.loss >= link.loss else { return nil }
+    if chance.loss < link.loss { return nil }
     let shortest = max(link.latency.lowerBound, .zero)
     let variation = max(link.latency.upperBound, .zero) - shortest
     time = max(time + shortest + variation * chance.latency, earliest)

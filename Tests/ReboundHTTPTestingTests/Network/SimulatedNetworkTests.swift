@@ -114,6 +114,14 @@ struct SimulatedNetworkTests {
     }
   }
 
+  @Test func aProbabilityThatIsNoNumberIsNone() throws {
+    try Simulation(seed: 1).run {
+      let network = SimulatedNetwork(link: SimulatedLink(loss: .nan, faultRate: .nan))
+      network.serve(Self.host, Self.sunny)
+      try requireEqual(await Self.failure(of: Self.client(network)), nil)
+    }
+  }
+
   @Test func bandwidthIsSharedByAllThatIsUnderWay() throws {
     try Simulation(seed: 1).run {
       let network = SimulatedNetwork(link: SimulatedLink(latency: .zero...(.zero), bytesPerSecond: 1_000))
