@@ -25,7 +25,7 @@ extension RunDiagram {
       case .cancelled: return time + "cancelled"
       case .running: return time + "still running"
       case .failed(let error):
-        if let wait = waits.first(where: { $0.start == attempt.end }) {
+        if let wait = waits.first(where: { $0.attempt == attempt.number }) {
           return time + "failed (\(error)), then waited \((wait.end - wait.start).text) (\(wait.source))"
         }
         if attempt == attempts.last, let stopReason { return time + "failed (\(error)), stopped: \(stopReason)" }

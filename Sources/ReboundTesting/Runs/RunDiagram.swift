@@ -28,6 +28,8 @@ public struct RunDiagram: Sendable {
 
   /// A pause between two attempts.
   struct Wait: Hashable, Sendable {
+    /// The number of the attempt behind which it was.
+    let attempt: Int
     let start: Duration
     let end: Duration
     let source: String
@@ -92,7 +94,8 @@ public struct RunDiagram: Sendable {
     waits = retries.compactMap { event in
       guard let delay = event.delay, delay > .zero, event.elapsed < end else { return nil }
       let source = event.delaySource?.description ?? "computed"
-      return Wait(start: event.elapsed, end: min(event.elapsed + delay, end), source: source)
+      let waitEnd = min(event.elapsed + delay, end)
+      return Wait(attempt: event.attempt, start: event.elapsed, end: waitEnd, source: source)
     }
     if case .stopped(let reason)? = retries.last?.outcome { stopReason = reason.description } else { stopReason = nil }
     attempts = Self.attempts(

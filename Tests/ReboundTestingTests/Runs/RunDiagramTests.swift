@@ -86,6 +86,25 @@ struct RunDiagramTests {
     )
   }
 
+  @Test("tells a wait of the attempt behind which it was, and of none that failed at the same moment")
+  func waitsOfTheirAttempts() {
+    let recorder = run(RetryPolicy(clamping: 3, backoff: .steps(.zero, .seconds(1))))
+    fail(after: 0)
+    scheduler.advance()
+    fail(after: 0)
+    scheduler.advance(by: 1)
+    source.send(completion: .finished)
+    #expect(
+      RunDiagram("fast", retries: log.events, output: recorder).text.hasSuffix(
+        """
+        1: 0 s to 0 s, failed (busy)
+        2: 0 s to 0 s, failed (busy), then waited 1 s (computed)
+        3: 1 s to 1 s, finished
+        """
+      )
+    )
+  }
+
   @Test("shows what was cancelled, in an attempt or in a wait, and what still runs")
   func unfinished() {
     let recorder = run(RetryPolicy(clamping: 5, backoff: .constant(.seconds(4))))
