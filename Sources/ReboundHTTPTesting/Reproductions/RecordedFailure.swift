@@ -111,6 +111,8 @@ public struct RecordedFailure: Sendable {
     importing modules: [String],
     running program: String
   ) -> String {
+    // One word may be a word of the language.
+    let function = identifier.allSatisfy(\.isLowercase) ? "`\(identifier)`" : identifier
     let imports = Set(modules + ["ReboundHTTPTesting", "Testing"]).sorted().map { "import \($0)" }
     let told = decisions.map { "\n      \($0.debugDescription)," }.joined()
     let redaction = redaction == .standard ? "" : ",\n    redaction: \(redaction.source)"
@@ -119,7 +121,7 @@ public struct RecordedFailure: Sendable {
       \(imports.joined(separator: "\n"))
 
       /// Fails as it was recorded until the cause is mended: \(RecordedText.line(failure))
-      @Test(\(name.debugDescription)) func \(identifier)() throws {
+      @Test(\(name.debugDescription)) func \(function)() throws {
         try reproduce(
           \(file.debugDescription),
           seed: \(seed),

@@ -216,6 +216,12 @@ import Testing
     #expect(FileManager.default.fileExists(atPath: tests.appendingPathComponent("\(identifier)Tests.swift").path))
   }
 
+  @Test func aNameThatIsAWordOfSwiftIsThatOfAFunctionToo() throws {
+    _ = try write(record([.status(503)]), named: "Import")
+    let source = try String(contentsOf: tests.appendingPathComponent("importTests.swift"), encoding: .utf8)
+    #expect(source.contains("@Test(\"Import\") func `import`() throws {"))
+  }
+
   @Test func whatAFailureQuotesIsNoCodeOfTheTest() throws {
     struct Hostile: Error, CustomStringConvertible { let description = "\"\n*/ } \\(exit(1)) \u{1b}[2J" }
     let recorded = try RecordedFailure(
