@@ -94,6 +94,20 @@ struct StormTests {
     #expect(!storm.isMetastable)
   }
 
+  @Test(arguments: [60, 60.1, 60.5])
+  func isOverAlsoWhereThePlayEndsWithinASecond(duration: Double) throws {
+    let service = Service(concurrency: 200, time: .constant(0.05))
+    let scenario = Scenario(
+      arrivals: .constant(perSecond: 1_000),
+      service: service,
+      faults: [.outage(from: 10, to: 12)],
+      duration: duration
+    )
+    let storm = try Storm.playCalls(scenario)
+    #expect(storm.secondsToRecover == 0)
+    #expect(!storm.isMetastable)
+  }
+
   private static let day = Scenario(
     arrivals: .daily(perSecond: 80, amplitude: 0.5, period: 200),
     service: Service(concurrency: 1, queueLimit: 100, time: .constant(0.01)),

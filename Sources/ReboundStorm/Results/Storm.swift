@@ -83,10 +83,13 @@ public struct Storm: Hashable, Sendable {
   /// All is well in a second if, counted over as many seconds as it takes for a thousand requests, ten at most, 95 % of
   /// what the service got and of what clients began was answered, and 90 % of the normal load.
   public var secondsToRecover: Int? {
-    Recovery(
-      served: series.served.map(Double.init),
-      offered: series.offered.map(Double.init),
-      begun: series.begun.map(Double.init),
+    // A second that the end of the play cuts off has fewer of all.
+    let whole = Int(scenario.duration)
+    func counts(_ counts: [Int]) -> [Double] { counts.prefix(whole).map(Double.init) }
+    return Recovery(
+      served: counts(series.served),
+      offered: counts(series.offered),
+      begun: counts(series.begun),
       // Of clients who all come at once, and for the first time behind the fault, nothing is known of a single second.
       normalLoad: scenario.arrivals.isSteady ? loadBeforeTrouble ?? scenario.arrivals.rate : nil
     ).seconds(after: trouble.upperBound)
