@@ -108,6 +108,20 @@ struct StormTests {
     #expect(!storm.isMetastable)
   }
 
+  @Test(arguments: [(10, 10), (1, 100), (0.1, 100)])
+  func isNoneWhereRequestsComeInBurstsToAServiceThatIsWell(rate: Double, size: Int) throws {
+    let service = Service(concurrency: 200, time: .constant(0.05))
+    let storm = try Storm.playCalls(Scenario(arrivals: .bursts(perSecond: rate, size: size), service: service))
+    #expect(storm.secondsToRecover == 0)
+    #expect(!storm.isMetastable)
+  }
+
+  @Test func staysWhereBurstsAreMoreThanTheServiceBears() throws {
+    let service = Service(concurrency: 1, time: .constant(0.02))
+    let storm = try Storm.playCalls(Scenario(arrivals: .bursts(perSecond: 10, size: 10), service: service))
+    #expect(storm.secondsToRecover == nil)
+  }
+
   private static let day = Scenario(
     arrivals: .daily(perSecond: 80, amplitude: 0.5, period: 200),
     service: Service(concurrency: 1, queueLimit: 100, time: .constant(0.01)),

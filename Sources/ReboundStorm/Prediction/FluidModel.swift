@@ -65,7 +65,8 @@ struct FluidModel {
       served: served,
       offered: offered,
       begun: begun,
-      normalLoad: scenario.arrivals.isSteady ? scenario.arrivals.rate : nil
+      normalLoad: scenario.arrivals.isSteady ? scenario.arrivals.rate : nil,
+      burstSize: scenario.arrivals.burstSize
     ).seconds(after: min(Int((scenario.endOfFaults ?? 0).rounded(.up)), begun.count))
   }
 

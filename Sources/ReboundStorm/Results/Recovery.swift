@@ -5,6 +5,8 @@ struct Recovery {
   let begun: [Double]
   /// `nil` if the load is not the same at all times.
   let normalLoad: Double?
+  /// How many requests come at once.
+  let burstSize: Int
 
   /// How many seconds after a moment all is well, and stays so to the end; `nil` if it does not.
   func seconds(after end: Int) -> Int? {
@@ -14,8 +16,8 @@ struct Recovery {
     guard end + window <= served.count else { return nil }
     let (served, offered, begun) = (served.sums(of: window), offered.sums(of: window), begun.sums(of: window))
     let usual = (normalLoad ?? 0) * Double(window)
-    // Chance alone moves a count by about the root of it.
-    let tolerance = 3 * usual.squareRoot()
+    // Chance alone moves a count of bursts by about the root of it.
+    let tolerance = 3 * (usual * Double(burstSize)).squareRoot()
     let lastBad = (end..<served.count).last { second in
       let isWell =
         served[second] >= 0.95 * begun[second] - tolerance / 2

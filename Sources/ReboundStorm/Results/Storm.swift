@@ -91,7 +91,8 @@ public struct Storm: Hashable, Sendable {
       offered: counts(series.offered),
       begun: counts(series.begun),
       // Of clients who all come at once, and for the first time behind the fault, nothing is known of a single second.
-      normalLoad: scenario.arrivals.isSteady ? loadBeforeTrouble ?? scenario.arrivals.rate : nil
+      normalLoad: scenario.arrivals.isSteady ? loadBeforeTrouble ?? scenario.arrivals.rate : nil,
+      burstSize: scenario.arrivals.burstSize
     ).seconds(after: trouble.upperBound)
   }
 

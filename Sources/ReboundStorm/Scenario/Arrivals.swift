@@ -30,6 +30,11 @@ public enum Arrivals: Codable, Hashable, Sendable {
     if case .daily(let rate, let amplitude, _) = self { rate * (1 + amplitude) } else { rate }
   }
 
+  /// How many requests come at once.
+  var burstSize: Int {
+    if case .bursts(_, let size) = self { size } else { 1 }
+  }
+
   /// Whether the rate is the same at all times.
   var isSteady: Bool {
     if case .daily = self { return false }
