@@ -135,6 +135,19 @@ struct StormTests {
     #expect(!storm.isMetastable)
   }
 
+  @Test func isComparedWithWhatThePartOfTheDayWouldHaveBrought() throws {
+    var day = Self.day
+    day.duration = 100
+    #expect(abs(try Storm.playCalls(day).amplification - 1) < 0.05)
+    #expect(abs(try Prediction(of: PolicySettings(), in: day).amplification - 1) < 0.01)
+  }
+
+  @Test func isComparedWithWhatHalfASecondWouldHaveBrought() throws {
+    let service = Service(concurrency: 10, time: .constant(0.01))
+    let short = Scenario(arrivals: .constant(perSecond: 100), service: service, duration: 0.5)
+    #expect(abs(try Storm.playCalls(short).amplification - 1) < 0.05)
+  }
+
   @Test func ringsNoTimerTooEarlyBetweenTwoNanosecondsEither() throws {
     nonisolated(unsafe) var moments: [Duration] = []  // A play is on the thread that calls it.
     _ = try Storm.playCalls(scenario, name: "timer", answer: ()) { call, process in

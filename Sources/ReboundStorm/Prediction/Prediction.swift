@@ -79,7 +79,8 @@ public struct Prediction: Hashable, Sendable {
     let begin = min(Int(scenario.beginOfFaults ?? 0), end)
     let normal = scenario.arrivals.rate
     peakAfterTrouble = (model.offered[end...].max() ?? 0) / normal
-    amplification = model.offered[begin...].reduce(0, +) / (normal * Double(max(model.offered.count - begin, 1)))
+    let expected = scenario.arrivals.requests(from: Double(begin), to: Double(max(model.offered.count, begin + 1)))
+    amplification = model.offered[begin...].reduce(0, +) / expected
     givenUpShare = model.givenUp[begin...].reduce(0, +) / max(model.begun[begin...].reduce(0, +), 1e-9)
   }
 }

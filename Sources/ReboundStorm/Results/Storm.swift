@@ -53,7 +53,9 @@ public struct Storm: Hashable, Sendable {
 
   /// All that the service got since the first fault came, as a multiple of what it would have got without it.
   public var amplification: Double {
-    let normal = normalLoad * Double(affected.count)
+    let arrivals = scenario.arrivals
+    let expected = arrivals.requests(from: Double(affected.lowerBound), to: scenario.duration)
+    let normal = expected * normalLoad / arrivals.rate
     return normal > 0 ? Double(series.offered[affected].reduce(0, +)) / normal : 0
   }
 

@@ -30,6 +30,19 @@ public enum Arrivals: Codable, Hashable, Sendable {
     if case .daily(let rate, let amplitude, _) = self { rate * (1 + amplitude) } else { rate }
   }
 
+  /// How many requests begin between two moments without any trouble, on the mean.
+  func requests(from begin: Double, to end: Double) -> Double {
+    var length = end - begin
+    if case .daily(_, let amplitude, let period) = self, period.isFinite {
+      // The integral of the sine.
+      let turns = (begin: begin / period, end: end / period)
+      length +=
+        amplitude * period / Double.pi * sine(turns: (turns.begin + turns.end) / 2)
+        * sine(turns: (turns.end - turns.begin) / 2)
+    }
+    return rate * length
+  }
+
   /// How many requests come at once.
   var burstSize: Int {
     if case .bursts(_, let size) = self { size } else { 1 }
