@@ -64,6 +64,34 @@ struct AdviceTests {
     #expect(storm.advice.map(\.stage) == [.timeout])
   }
 
+  private func bounded(_ scenario: Scenario) throws -> Storm {
+    try Storm.play(scenario) { process in
+      let budget = try RetryBudget.ratio(0.1, window: .seconds(2), floor: 1)
+      return try Pipeline("weather") {
+        Retry(try RetryPolicy(maxRetries: 3, backoff: .standard, random: process.random), budget: budget)
+      }
+    }
+  }
+
+  @Test(arguments: [
+    Arrivals.bursts(perSecond: 1, size: 100), .daily(perSecond: 100, amplitude: 0.8, period: 200),
+    .poisson(perSecond: 3),
+  ])
+  func blamesNoRetryForWhatClientsBegin(arrivals: Arrivals) throws {
+    let storm = try bounded(Scenario(arrivals: arrivals, service: Service(concurrency: 200, time: .constant(0.05))))
+    #expect(storm.peakAfterTrouble > 1.5)
+    #expect(storm.series.offered == storm.series.begun)
+    #expect(storm.advice.isEmpty)
+  }
+
+  @Test func blamesNoRetryForAFaultThatLastsToTheEnd() throws {
+    var scenario = scenario
+    scenario.duration = 80
+    let storm = try bounded(scenario)
+    #expect(storm.secondsToRecover == nil)
+    #expect(storm.advice.isEmpty)
+  }
+
   @Test func isNoneWhereAllIsWell() throws {
     let storm = try PolicySettings().play(scenario)
     #expect(storm.advice.isEmpty)

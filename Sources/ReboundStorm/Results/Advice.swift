@@ -16,19 +16,18 @@ public struct Advice: Hashable, Sendable, CustomStringConvertible {
 }
 
 extension Storm {
-  /// What to change, the most important first; nothing if the service was well soon and got hardly more than without a
-  /// fault.
+  /// What to change, the most important first; nothing if the service was well soon, got hardly more than without a fault and
+  /// worked for those who waited, and every request ended.
   ///
   /// It goes by what the pipeline is made of and by what happened, in this order: retries without a bound, retries in step,
   /// work for nobody, requests that nobody ends.
   public var advice: [Advice] {
     guard let pipeline else { return [] }
     var advice: [Advice] = []
-    let isOverrun = peakInTrouble > 1.5 || peakAfterTrouble > 1.5 || amplification > 1.2
     for (index, stage) in pipeline.stages.enumerated() {
       let parameters = Dictionary(stage.parameters.map { ($0.name, $0.value) }) { first, _ in first }
       switch stage.kind {
-      case .retry where isOverrun || secondsToRecover == nil:
+      case .retry where isOverrun || isMetastable:
         advice += adviceOnRetry(at: index, parameters)
       case .timeout where wastedShare > 0.2:
         let text =
@@ -44,6 +43,19 @@ extension Storm {
       advice.append(Advice(position: nil, stage: .timeout, text: text))
     }
     return advice
+  }
+
+  /// Whether the service got much more than usual because requests were made again: what clients begin in bursts, at noon or by
+  /// chance is no policy's.
+  private var isOverrun: Bool {
+    let begun = Double(series.begun[affected].reduce(0, +))
+    let again = Double(series.offered[affected].reduce(0, +)) - begun
+    let normal = normalLoad
+    return amplification > 1.2 && again > 0.2 * begun
+      || affected.contains { second in
+        let offered = Double(series.offered[second])
+        return offered > 1.5 * normal && offered - Double(series.begun[second]) > 0.5 * normal
+      }
   }
 
   private func adviceOnRetry(at index: Int, _ parameters: [String: String]) -> [Advice] {

@@ -35,7 +35,7 @@ public struct Storm: Hashable, Sendable {
   }
 
   /// From the first fault to the end.
-  private var affected: Range<Int> { trouble.lowerBound..<series.begun.count }
+  var affected: Range<Int> { trouble.lowerBound..<series.begun.count }
 
   /// The requests a second without any trouble: as they were before the first fault, or as the scenario has it.
   public var normalLoad: Double {
