@@ -64,6 +64,20 @@ struct AdviceTests {
     #expect(storm.advice.map(\.stage) == [.timeout])
   }
 
+  @Test func beginsWithTheRetryAlsoWhereATimeoutStandsAroundIt() throws {
+    var service = Service(concurrency: 1, time: .constant(0.1))
+    service.noticesAbandoned = false
+    let overloaded = Scenario(arrivals: .poisson(perSecond: 20), service: service, duration: 60)
+    let storm = try Storm.play(overloaded) { process in
+      try Pipeline("weather") {
+        Timeout(total: .seconds(2))
+        Retry(try RetryPolicy(maxRetries: 3, backoff: .immediate, random: process.random))
+        Timeout(attempt: .seconds(0.5))
+      }
+    }
+    #expect(storm.advice.map(\.position) == [2, 1, 3])
+  }
+
   private func bounded(_ scenario: Scenario) throws -> Storm {
     try Storm.play(scenario) { process in
       let budget = try RetryBudget.ratio(0.1, window: .seconds(2), floor: 1)

@@ -23,26 +23,27 @@ extension Storm {
   /// work for nobody, requests that nobody ends.
   public var advice: [Advice] {
     guard let pipeline else { return [] }
-    var advice: [Advice] = []
+    var onRetries: [Advice] = []
+    var others: [Advice] = []
     for (index, stage) in pipeline.stages.enumerated() {
       let parameters = Dictionary(stage.parameters.map { ($0.name, $0.value) }) { first, _ in first }
       switch stage.kind {
-      case .retry where isOverrun || isMetastable:
-        advice += adviceOnRetry(at: index, parameters)
+      case .retry where (isOverrun || isMetastable) && parameters["maxRetries"] != "0":
+        onRetries.append(adviceOnRetry(at: index, parameters))
       case .timeout where wastedShare > 0.2:
         let text =
           "\(wastedShare.percent) of the service's work was for callers that had left. Give it more time than the "
           + "service takes under load, or have the service refuse sooner (a shorter queue)."
-        advice.append(Advice(position: index + 1, stage: .timeout, text: text))
+        others.append(Advice(position: index + 1, stage: .timeout, text: text))
       default: break
       }
     }
     let unfinished = series.begun.reduce(0, +) - (series.succeeded + series.givenUp).reduce(0, +)
     if !pipeline.kinds.contains(.timeout), Double(unfinished) > 0.05 * Double(series.begun.reduce(0, +)) {
       let text = "\(unfinished) requests were never ended. Write Timeout(attempt: .seconds(…)) innermost."
-      advice.append(Advice(position: nil, stage: .timeout, text: text))
+      others.append(Advice(position: nil, stage: .timeout, text: text))
     }
-    return advice
+    return onRetries + others
   }
 
   /// Whether the service got much more than usual because requests were made again: what clients begin in bursts, at noon or by
@@ -58,8 +59,7 @@ extension Storm {
       }
   }
 
-  private func adviceOnRetry(at index: Int, _ parameters: [String: String]) -> [Advice] {
-    guard parameters["maxRetries"] != "0" else { return [] }
+  private func adviceOnRetry(at index: Int, _ parameters: [String: String]) -> Advice {
     let peak = max(peakInTrouble, peakAfterTrouble).shown(2)
     let isInStep = !(parameters["backoff"]?.contains("jitter") ?? false)
     if parameters["budget"] == nil {
@@ -67,15 +67,15 @@ extension Storm {
       let text =
         "it made the load \(peak) times the normal one. Bound it: give it "
         + "budget: try RetryBudget.ratio(0.1, window: .seconds(2), floor: 1), one for the process\(delays)."
-      return [Advice(position: index + 1, stage: .retry, text: text)]
+      return Advice(position: index + 1, stage: .retry, text: text)
     }
     if isInStep {
       let text = "its clients come back in step. Give it backoff: .standard, or .jittered(.full)."
-      return [Advice(position: index + 1, stage: .retry, text: text)]
+      return Advice(position: index + 1, stage: .retry, text: text)
     }
     let text =
       "it made the load \(peak) times the normal one. Give its budget a smaller ratio, or the retry fewer attempts."
-    return [Advice(position: index + 1, stage: .retry, text: text)]
+    return Advice(position: index + 1, stage: .retry, text: text)
   }
 }
 
