@@ -48,9 +48,9 @@ extension Storm {
       let stage = SimulatedStage(scenario, time: .current, answer: answer, function)
       stage.crowd.begin()
       try await TimeSource.current.sleep(for: .seconds(scenario.duration))
-      let (series, latency) = (stage.recorder.series, stage.recorder.latency)
+      let storm = Storm(name: name, scenario: scenario, stage.recorder)
       stage.crowd.cancelOpenRequests()
-      result.withLock { $0 = Storm(name: name, scenario: scenario, series: series, latency: latency) }
+      result.withLock { $0 = storm }
     }
     guard let storm = result.withLock({ $0 }) else { throw CancellationError() }
     return storm
@@ -72,7 +72,7 @@ private final class SimulatedStage<Output: Sendable> {
         ClientProcess
       ) async throws -> Output
   ) {
-    recorder = StormRecorder(duration: scenario.duration)
+    recorder = StormRecorder(scenario)
     let perform = Perform()
     let agenda = Agenda(duration: scenario.duration, on: Agenda.Outer(time: time) { perform.action($0) })
     let service = ServiceState(scenario.service, scenario: scenario, agenda: agenda, recorder: recorder)

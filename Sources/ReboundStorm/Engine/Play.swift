@@ -168,7 +168,7 @@ extension Storm {
   ) throws -> Storm {
     try scenario.validate()
     let agenda = Agenda(duration: scenario.duration)
-    let recorder = StormRecorder(duration: scenario.duration)
+    let recorder = StormRecorder(scenario)
     let time = agenda.time
     return try TimeSource.$current.withValue(time) {
       let service = ServiceState(scenario.service, scenario: scenario, agenda: agenda, recorder: recorder)
@@ -179,7 +179,7 @@ extension Storm {
       }
       let crowd = ClientCrowd(scenario, agenda: agenda, recorder: recorder, requests: requests)
       crowd.play()
-      let storm = Storm(name: name, scenario: scenario, series: recorder.series, latency: recorder.latency)
+      let storm = Storm(name: name, scenario: scenario, recorder)
       crowd.cancelOpenRequests()
       return storm
     }

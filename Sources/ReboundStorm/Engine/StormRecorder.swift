@@ -4,12 +4,16 @@
 final class StormRecorder {
   @exclusivity(unchecked) private(set) var series: StormSeries
   @exclusivity(unchecked) private(set) var latency = LatencyHistogram()
+  /// How many were given up of those that began since the first fault came.
+  @exclusivity(unchecked) private(set) var givenUpSinceFault = 0
   private let last: Int
+  private let faultBegins: Int
 
-  init(duration: Double) {
-    let seconds = Int(duration.rounded(.up))
+  init(_ scenario: Scenario) {
+    let seconds = Int(scenario.duration.rounded(.up))
     series = StormSeries(seconds: seconds)
     last = seconds - 1
+    faultBegins = scenario.secondOfFaults
   }
 
   private func second(of moment: Int) -> Int { min(moment / 1_000_000_000, last) }
@@ -30,6 +34,7 @@ final class StormRecorder {
       latency.add(nanoseconds: moment - begin)
     } else {
       series.givenUp[second(of: moment)] += 1
+      if second(of: begin) >= faultBegins { givenUpSinceFault += 1 }
     }
   }
 }

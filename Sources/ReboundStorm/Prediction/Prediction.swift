@@ -76,7 +76,7 @@ public struct Prediction: Hashable, Sendable {
     }
     secondsToRecover = model.recovery
     let end = min(Int((scenario.endOfFaults ?? 0).rounded(.up)), model.begun.count)
-    let begin = min(Int(scenario.beginOfFaults ?? 0), end)
+    let begin = min(scenario.secondOfFaults, end)
     let normal = scenario.arrivals.rate
     peakAfterTrouble = (model.offered[end...].max() ?? 0) / normal
     let expected = scenario.arrivals.requests(from: Double(begin), to: Double(max(model.offered.count, begin + 1)))

@@ -18,11 +18,16 @@ public struct Storm: Hashable, Sendable {
   /// How long the requests took that ended well, as clients see it: with all attempts and waits.
   public let latency: LatencyHistogram
 
-  init(name: String, scenario: Scenario, series: StormSeries, latency: LatencyHistogram) {
+  /// How many requests were given up that began since the first fault came.
+  private let givenUpSinceFault: Int
+
+  /// - Parameter recorder: What it has counted so far.
+  init(name: String, scenario: Scenario, _ recorder: StormRecorder) {
     self.name = name
     self.scenario = scenario
-    self.series = series
-    self.latency = latency
+    series = recorder.series
+    latency = recorder.latency
+    givenUpSinceFault = recorder.givenUpSinceFault
   }
 
   // MARK: Figures
@@ -30,7 +35,7 @@ public struct Storm: Hashable, Sendable {
   /// The seconds in which something was wrong; empty at the beginning if nothing ever was.
   public var trouble: Range<Int> {
     let count = series.begun.count
-    let begin = min(Int(scenario.beginOfFaults ?? 0), count)
+    let begin = min(scenario.secondOfFaults, count)
     return begin..<max(min(Int((scenario.endOfFaults ?? 0).rounded(.up)), count), begin)
   }
 
@@ -71,7 +76,7 @@ public struct Storm: Hashable, Sendable {
 
   /// Which share of the requests that began since the first fault came was given up.
   public var givenUpShare: Double {
-    Double(series.givenUp[affected].reduce(0, +)) / Double(max(series.begun[affected].reduce(0, +), 1))
+    Double(givenUpSinceFault) / Double(max(series.begun[affected].reduce(0, +), 1))
   }
 
   /// Which share of the service's work since the first fault came was for nobody.

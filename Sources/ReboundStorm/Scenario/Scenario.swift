@@ -126,6 +126,9 @@ public struct Scenario: Codable, Hashable, Sendable {
   public var endOfFaults: Double? { faults.map(\.end).max() }
   /// When the first fault comes; `nil` if there is none.
   public var beginOfFaults: Double? { faults.map(\.begin).min() }
+
+  /// In which second the first fault comes; the first, if there is none.
+  var secondOfFaults: Int { Int(beginOfFaults ?? 0) }
 }
 
 /// A number in a scenario that makes no sense.
