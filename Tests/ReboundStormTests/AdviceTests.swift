@@ -56,6 +56,13 @@ struct AdviceTests {
     #expect(!ended.advice.contains { $0.stage == .timeout })
   }
 
+  @Test func asksForNoTimeoutWhereRequestsAreUnderWayAtTheEnd() throws {
+    let service = Service(concurrency: 100, time: .constant(4))
+    let storm = try bounded(Scenario(arrivals: .constant(perSecond: 10), service: service, duration: 30))
+    #expect(storm.series.begun.total - storm.series.succeeded.total == 40)
+    #expect(storm.advice.isEmpty)
+  }
+
   @Test func asksForMoreTimeWhereTheWorkIsForNobody() throws {
     var service = Service(concurrency: 1, time: .constant(0.1))
     service.noticesAbandoned = false

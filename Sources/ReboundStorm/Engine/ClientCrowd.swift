@@ -107,6 +107,14 @@ final class ClientCrowd<Output: Sendable> {
     requests[client % requests.count].subscribe(request)
   }
 
+  /// How many requests are open for longer than any has taken that ended.
+  ///
+  /// - Parameter end: When, in seconds.
+  func overdueCount(at end: Double) -> Int {
+    let longest = recorder.longest
+    return open.count { request in request.map { Int(end * 1e9) - $0.begin > longest } ?? false }
+  }
+
   /// Cancels what has not ended when the play does: a request and its subscription hold each other, so it would stay for good.
   ///
   /// Who waits for another's end may begin an attempt then, so nothing counts that is recorded from here on.

@@ -48,7 +48,12 @@ extension Storm {
       let stage = SimulatedStage(scenario, time: .current, answer: answer, function)
       stage.crowd.begin()
       try await TimeSource.current.sleep(for: .seconds(scenario.duration))
-      let storm = Storm(name: name, scenario: scenario, stage.recorder)
+      let storm = Storm(
+        name: name,
+        scenario: scenario,
+        stage.recorder,
+        overdue: stage.crowd.overdueCount(at: scenario.duration)
+      )
       stage.crowd.cancelOpenRequests()
       result.withLock { $0 = storm }
     }

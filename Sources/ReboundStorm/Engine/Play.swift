@@ -179,7 +179,7 @@ extension Storm {
       }
       let crowd = ClientCrowd(scenario, agenda: agenda, recorder: recorder, requests: requests)
       crowd.play()
-      let storm = Storm(name: name, scenario: scenario, recorder)
+      let storm = Storm(name: name, scenario: scenario, recorder, overdue: crowd.overdueCount(at: scenario.duration))
       crowd.cancelOpenRequests()
       return storm
     }

@@ -6,6 +6,8 @@ final class StormRecorder {
   @exclusivity(unchecked) private(set) var latency = LatencyHistogram()
   /// How many were given up of those that began since the first fault came.
   @exclusivity(unchecked) private(set) var givenUpSinceFault = 0
+  /// How long the longest request took that has ended, in nanoseconds.
+  @exclusivity(unchecked) private(set) var longest = 0
   private let last: Int
   private let faultBegins: Int
 
@@ -29,6 +31,7 @@ final class StormRecorder {
   }
 
   func end(at moment: Int, begunAt begin: Int, isSuccess: Bool) {
+    longest = max(longest, moment - begin)
     if isSuccess {
       series.succeeded[second(of: moment)] += 1
       latency.add(nanoseconds: moment - begin)

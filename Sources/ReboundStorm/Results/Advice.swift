@@ -38,7 +38,9 @@ extension Storm {
       default: break
       }
     }
-    let unfinished = series.begun.reduce(0, +) - (series.succeeded + series.givenUp).reduce(0, +)
+    // Of a service that is well, some requests are always under way when a play ends.
+    let open = series.begun.reduce(0, +) - (series.succeeded + series.givenUp).reduce(0, +)
+    let unfinished = secondsToRecover == nil ? open : overdueCount
     if !pipeline.kinds.contains(.timeout), Double(unfinished) > 0.05 * Double(series.begun.reduce(0, +)) {
       let text = "\(unfinished) requests were never ended. Write Timeout(attempt: .seconds(…)) innermost."
       others.append(Advice(position: nil, stage: .timeout, text: text))

@@ -21,13 +21,19 @@ public struct Storm: Hashable, Sendable {
   /// How many requests were given up that began since the first fault came.
   private let givenUpSinceFault: Int
 
-  /// - Parameter recorder: What it has counted so far.
-  init(name: String, scenario: Scenario, _ recorder: StormRecorder) {
+  /// How many requests had not ended with the play, though each was open for longer than any took that did.
+  let overdueCount: Int
+
+  /// - Parameters:
+  ///   - recorder: What it has counted so far.
+  ///   - overdueCount: How many are open for longer than any took that has ended.
+  init(name: String, scenario: Scenario, _ recorder: StormRecorder, overdue overdueCount: Int) {
     self.name = name
     self.scenario = scenario
     series = recorder.series
     latency = recorder.latency
     givenUpSinceFault = recorder.givenUpSinceFault
+    self.overdueCount = overdueCount
   }
 
   // MARK: Figures
