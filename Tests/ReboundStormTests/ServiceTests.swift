@@ -85,6 +85,17 @@ struct ServiceTests {
     #expect(storm.recovers(within: .seconds(2)))
   }
 
+  @Test func answersNoMoreThanItHasPlacesForWhileItsDependencyAsksAnother() throws {
+    var middle = Service(concurrency: 100, time: .constant(0.04))
+    middle.dependencies = [Service(concurrency: 100, time: .constant(0.2))]
+    var service = Service(concurrency: 10, time: .constant(0.01))
+    service.dependencies = [middle]
+    #expect(abs(service.capacity - 40) < 1e-9)
+    let storm = try Storm.playCalls(scenario(service, rate: 100))
+    #expect(storm.series.served[30] == 40)
+    #expect(!storm.isMetastable)
+  }
+
   @Test func worksForNobodyIfItDoesNotNoticeWhoHasGone() throws {
     var service = Service(concurrency: 1, time: .constant(0.1))
     func play(_ service: Service) throws -> Storm {

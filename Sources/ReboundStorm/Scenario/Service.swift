@@ -119,10 +119,12 @@ public struct Service: Codable, Hashable, Sendable {
 
   /// How many requests a second it can answer, all its replicas together, when nothing is wrong.
   public var capacity: Double {
-    let held = time.mean + dependencies.reduce(0) { $0 + $1.time.mean }
-    let own = Double(replicas * concurrency) / held
+    let own = Double(replicas * concurrency) / holdingTime
     return dependencies.reduce(own) { min($0, $1.capacity) }
   }
+
+  /// For how long a request holds its place on the mean: until all have answered that are asked for it, and those whom they ask.
+  private var holdingTime: Double { dependencies.reduce(time.mean) { $0 + $1.holdingTime } }
 
   func validate() throws(InvalidScenario) {
     for (setting, count) in [("replicas", replicas), ("concurrency", concurrency)] {
