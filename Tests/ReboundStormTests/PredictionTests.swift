@@ -21,6 +21,20 @@ struct PredictionTests {
     #expect(refusal?.setting == "maxRetries")
   }
 
+  @Test func knowsNothingOfWhatIsNotInItsModel() throws {
+    let changes: [(String, (inout PolicySettings) -> Void)] = [
+      ("deadline", { $0.deadline = 3 }), ("circuit breaker", { $0.breaker = .init() }),
+      ("rate limiter", { $0.rateLimit = 5 }), ("hedge", { $0.hedgeDelay = 1 }),
+      ("metastability detector", { $0.detector = .init() }),
+    ]
+    for (stage, change) in changes {
+      var settings = PolicySettings(maxRetries: 10, firstDelay: 1)
+      change(&settings)
+      let refusal = #expect(throws: UnpredictablePolicy.self) { try Prediction(of: settings, in: scenario()) }
+      #expect(refusal?.stage == stage)
+    }
+  }
+
   @Test(arguments: [1e18, Double.infinity])
   func countsNoRetryThatWaitsForLongerThanAnyPlay(delay: Double) throws {
     let prediction = try Prediction(of: PolicySettings(maxRetries: 1, firstDelay: delay), in: scenario())

@@ -14,7 +14,7 @@ import Rebound
 /// - Who waits is mixed well: first in, first out only decides whether a wait is longer than the attempt's timeout.
 /// - A client that asks at fixed intervals leaves out as many turns as its request is long, less half of one.
 /// - Work takes its mean time. Pauses and dependencies take what they take on the mean.
-/// - A breaker, a rate limiter, a hedge and a detector are not in the model: ``UnpredictablePolicy``.
+/// - A deadline, a breaker, a rate limiter, a hedge and a detector are not in the model: ``UnpredictablePolicy``.
 ///
 /// - Refusals cost work up to a limit, and chance keeps their cost below it: the mean of a normal distribution cut off there.
 ///
@@ -62,6 +62,7 @@ public struct Prediction: Hashable, Sendable {
   public init(of settings: PolicySettings, in scenario: Scenario) throws {
     try scenario.validate()
     try PolicyKind.retry.require("maxRetries", settings.maxRetries, "Give 0 to 10000.") { (0...10_000).contains($0) }
+    if settings.deadline != nil { throw UnpredictablePolicy(stage: "deadline") }
     if settings.breaker != nil { throw UnpredictablePolicy(stage: "circuit breaker") }
     if settings.rateLimit != nil { throw UnpredictablePolicy(stage: "rate limiter") }
     if settings.hedgeDelay != nil { throw UnpredictablePolicy(stage: "hedge") }
