@@ -42,6 +42,16 @@ struct PredictionTests {
     #expect(prediction.amplification == none.amplification)
   }
 
+  @Test(arguments: [
+    PolicySettings(maxRetries: 1, firstDelay: .infinity),
+    PolicySettings(maxRetries: 3, firstDelay: 1, multiplier: 1e300, longestDelay: .infinity, spread: .full),
+  ])
+  func hasFiguresForClientsAtFixedIntervalsThatWaitForEver(settings: PolicySettings) throws {
+    let prediction = try Prediction(of: settings, in: .minuteOfOutage(clients: 500))
+    #expect(prediction.amplification > 0.1 && prediction.amplification < 2)
+    #expect(prediction.peakAfterTrouble > 0 && prediction.givenUpShare < 0.5)
+  }
+
   @Test func takesAQueueOfAnyLength() throws {
     let settings = PolicySettings(maxRetries: 1, firstDelay: 1)
     let prediction = try Prediction(of: settings, in: scenario(queueLimit: .max))

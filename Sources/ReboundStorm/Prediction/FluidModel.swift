@@ -87,7 +87,8 @@ struct FluidModel {
     let first = settings.firstDelay
     let grows = first > 0 && settings.multiplier > 1
     let most = grows ? max(settings.longestDelay, first) : first
-    let longest = min(first * (grows ? pow(settings.multiplier, Double(retry - 1)) : 1), most)
+    // Longer than any play, and still a number to reckon with.
+    let longest = min(first * (grows ? pow(settings.multiplier, Double(retry - 1)) : 1), most, 1e9)
     switch settings.spread {
     case .none: return (longest, longest)
     case .equal: return (longest / 2, longest)
