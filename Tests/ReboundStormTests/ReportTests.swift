@@ -37,6 +37,41 @@ struct ReportTests {
     #expect(svg.contains("prefers-color-scheme: dark"))
   }
 
+  /// All that stands behind a letter of the paths of a class.
+  private func heights(_ picture: String, _ name: String, after letter: Character) -> [Double] {
+    let paths = picture.split(separator: "\n").filter { $0.hasPrefix("<path class=\"\(name)\"") }
+    return paths.flatMap { $0.split(separator: letter).dropFirst() }
+      .compactMap { $0.split(whereSeparator: { " H".contains($0) }).dropFirst().first.flatMap { Double($0) } }
+  }
+
+  @Test func hasPicturesThatReachToTheMostThatWasAnswered() throws {
+    let service = Service(concurrency: 15, time: .constant(0.1))
+    let backlog = Scenario(
+      arrivals: .constant(perSecond: 100),
+      service: service,
+      faults: [.brownout(factor: 10, from: 20, to: 40)]
+    )
+    let storm = try Storm.playCalls(backlog)
+    #expect(storm.series.served.max() == 150)
+    #expect(storm.peakAfterTrouble < 1.1)
+    let svg = StormPlot([storm], scenario: backlog).svg
+    // From 76 on the picture's panel reaches down.
+    #expect(heights(svg, "served", after: "L").min() == 76)
+    #expect(svg.contains(">1.5 ×</text>"))
+    #expect(heights(StormPage([storm]).html, "served", after: "L").min() == 0)
+  }
+
+  @Test func hasPicturesThatGoByTheLoadThatWasMeasured() throws {
+    let service = Service(concurrency: 100, time: .constant(1))
+    var closed = Scenario(arrivals: .closed(clients: 100, thinkTime: .exponential(mean: 1)), service: service)
+    closed.faults = [.outage(from: 20, to: 40)]
+    let storm = try Storm.playCalls(closed)
+    // Half as much as if answers took no time.
+    #expect(storm.normalLoad < 60)
+    let svg = StormPlot([storm], scenario: closed).svg
+    #expect(heights(svg, "offered", after: "L").min() == 76)
+  }
+
   @Test(arguments: [("a < b & \"c\"", "a &lt; b &amp; &quot;c&quot;"), ("<\u{301}b>", "&lt;\u{301}b&gt;")])
   func hasPicturesThatTakeNamesAsText(name: String, text: String) throws {
     let storm = try PolicySettings().play(scenario, name: name)

@@ -59,6 +59,9 @@ public struct StormSeries: Hashable, Sendable {
   /// How many of those ended with a failure.
   public internal(set) var givenUp: [Int]
 
+  /// The most that a picture shows of one second.
+  var highest: Int { [offered, served, wasted].compactMap { $0.max() }.max() ?? 0 }
+
   init(seconds: Int) {
     offered = Array(repeating: 0, count: seconds)
     (served, wasted, refused, begun, succeeded, givenUp) = (offered, offered, offered, offered, offered, offered)

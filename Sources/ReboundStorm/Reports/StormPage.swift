@@ -6,12 +6,15 @@ import ReboundTesting
 /// A row of the table shows and hides its picture; the pointer over a picture shows the figures of that second.
 public struct StormPage {
   private let storms: [Storm]
+  /// How many requests a second the pictures are high.
+  private let ceiling: Double
 
   /// Makes a page.
   ///
   /// - Parameter storms: A row and a picture each.
   public init(_ storms: [Storm]) {
     self.storms = storms
+    ceiling = max(storms.map { max(Double($0.series.highest), $0.normalLoad) }.max() ?? 0, 1)
   }
 
   /// The page.
@@ -108,13 +111,9 @@ public struct StormPage {
     }.joined(separator: "\n")
   }
 
-  private var ceiling: Int {
-    max(storms.map { $0.series.offered.max() ?? 0 }.max() ?? 0, 1)
-  }
-
   private func picture(_ storm: Storm) -> String {
     let series = storm.series
-    let normal = 100 - storm.normalLoad / Double(ceiling) * 100
+    let normal = 100 - storm.normalLoad / ceiling * 100
     let label = "\(storm)".split(separator: "\n").first.map(String.init)?.escapedForXML ?? ""
     return """
       <svg viewBox="0 0 \(series.offered.count) 100" preserveAspectRatio="none" role="img" aria-label="\(label)">
@@ -129,7 +128,7 @@ public struct StormPage {
 
   private func area(_ counts: [Int]) -> String {
     let path = counts.enumerated().map { second, count in
-      "L\(second) \((100 - Double(count) / Double(ceiling) * 100).shown(2))H\(second + 1)"
+      "L\(second) \((100 - Double(count) / ceiling * 100).shown(2))H\(second + 1)"
     }
     return "M0 100" + path.joined() + "V100Z"
   }

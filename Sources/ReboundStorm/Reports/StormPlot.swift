@@ -6,8 +6,9 @@ import ReboundTesting
 public struct StormPlot {
   private let results: [Storm]
   private let scenario: Scenario
+  /// How many times the normal load the plots are high.
+  private let ceiling: Double
 
-  private var normalLoad: Double { scenario.arrivals.rate }
   private var seconds: Int { Int(scenario.duration.rounded(.up)) }
 
   private let left = 60
@@ -24,6 +25,7 @@ public struct StormPlot {
   public init(_ results: [Storm], scenario: Scenario) {
     self.results = results
     self.scenario = scenario
+    ceiling = max(results.map { Double($0.series.highest) / $0.normalLoad }.max() ?? 1, 1)
   }
 
   /// The picture, as SVG.
@@ -70,9 +72,9 @@ public struct StormPlot {
     }.joined(separator: " ")
   }
 
-  /// How many times the normal load the plots are high.
-  private var ceiling: Double {
-    max(results.map { max($0.peakInTrouble, $0.peakAfterTrouble) }.max() ?? 1, 1)
+  private var ceilingLabel: String {
+    let shown = ceiling.shown(1)
+    return shown.hasSuffix(".0") ? String(shown.dropLast(2)) : shown
   }
 
   private func panel(_ result: Storm, at y: Int) -> String {
@@ -82,18 +84,19 @@ public struct StormPlot {
     return """
       <text class="ink" x="\(left)" y="\(y + 12)" font-weight="bold">\(result.name.escapedForXML)</text>
       <rect class="down" x="\(trouble.0)" y="\(base - plotHeight)" width="\(trouble.1 - trouble.0)" height="\(plotHeight)"/>
-      <path class="offered" d="\(area(result.series.offered, base))"/>
-      <path class="served" d="\(area(result.series.served, base))"/>
+      <path class="offered" d="\(area(result.series.offered, result, base))"/>
+      <path class="served" d="\(area(result.series.served, result, base))"/>
       <line class="normal" x1="\(left)" x2="\(left + plotWidth)" y1="\(base - normal)" y2="\(base - normal)"/>
       <text class="faint" x="\(left - 6)" y="\(base - normal + 4)" text-anchor="end">1 ×</text>
-      <text class="faint" x="\(left - 6)" y="\(base - plotHeight + 4)" text-anchor="end">\(ceiling.shown(0)) ×</text>
+      <text class="faint" x="\(left - 6)" y="\(base - plotHeight + 4)" text-anchor="end">\(ceilingLabel) ×</text>
       """
   }
 
-  private func area(_ counts: [Int], _ base: Int) -> String {
+  private func area(_ counts: [Int], _ result: Storm, _ base: Int) -> String {
+    let normal = result.normalLoad
     var path = "M\(left) \(base)"
     for (second, count) in counts.enumerated() {
-      path += "L\(x(second)) \(base - height(Double(count) / normalLoad))H\(x(second + 1))"
+      path += "L\(x(second)) \(base - height(Double(count) / normal))H\(x(second + 1))"
     }
     return path + "V\(base)Z"
   }
