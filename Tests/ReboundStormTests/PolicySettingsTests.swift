@@ -35,6 +35,20 @@ struct PolicySettingsTests {
     )
   }
 
+  @Test func areSwiftThatPoliciesTakeWhereThePlayTakesTheSettings() throws {
+    var settings = PolicySettings(maxRetries: 4, firstDelay: .infinity)
+    var breaker = PolicySettings.Breaker()
+    breaker.openTime = 30
+    settings.breaker = breaker
+    settings.attemptTimeout = 1e30
+    _ = try settings.play(.minuteOfOutage(clients: 20))
+    let source = settings.swiftSource
+    #expect(source.contains("openTime: .seconds(30.0),"))
+    #expect(source.contains("maxOpenTime: .seconds(30.0),"))
+    #expect(source.contains("backoff: .constant(.seconds(1000000000.0))"))
+    #expect(source.contains("Timeout(attempt: .seconds(1000000000.0))"))
+  }
+
   @Test func areThePipelineThatIsPlayed() throws {
     var settings = PolicySettings(maxRetries: 4, firstDelay: 0.5, multiplier: 2, longestDelay: 8, spread: .full)
     settings.breaker = .init()

@@ -190,7 +190,7 @@ public struct PolicySettings: Codable, Hashable, Sendable {
   public var swiftSource: String {
     var shared: [String] = []
     var retry = ["maxRetries: \(maxRetries)", "backoff: \(backoffSource)"]
-    if let deadline { retry.append("deadline: .seconds(\(deadline))") }
+    if let deadline { retry.append("deadline: .seconds(\(deadline.asLength))") }
     var stages = ["Retry(try RetryPolicy(\(retry.joined(separator: ", "))))"]
     if let budgetRatio {
       shared.append("let budget = try RetryBudget.ratio(\(budgetRatio), window: .seconds(2), floor: 1)")
@@ -208,7 +208,7 @@ public struct PolicySettings: Codable, Hashable, Sendable {
       stages = ["detector.requests"] + stages + ["detector"]
     }
     if let hedgeDelay {
-      let hedge = "try HedgePolicy(delay: .after(.seconds(\(hedgeDelay))))"
+      let hedge = "try HedgePolicy(delay: .after(.seconds(\(hedgeDelay.asLength))))"
       stages.append("Hedge(\(hedge)\(budgetRatio == nil ? "" : ", budget: budget"))")
     }
     if let rateLimit {
@@ -231,10 +231,10 @@ public struct PolicySettings: Codable, Hashable, Sendable {
           policy: try CircuitBreakerPolicy(
             failureRatio: \(breaker.failureRatio),
             minimumCalls: \(breaker.minimumCalls),
-            window: .time(.seconds(\(breaker.window))),
-            openTime: .seconds(\(breaker.openTime)),
+            window: .time(.seconds(\(breaker.window.asLength))),
+            openTime: .seconds(\(breaker.openTime.asLength)),
             openGrowth: \(breaker.openGrowth),
-            maxOpenTime: .seconds(\(breaker.maxOpenTime)),
+            maxOpenTime: .seconds(\(breaker.longestOpenTime.asLength)),
             probes: \(breaker.probes)
           )
         )
@@ -247,13 +247,13 @@ public struct PolicySettings: Codable, Hashable, Sendable {
         """
         let throttle = AdaptiveThrottle(
           "service",
-          policy: try AdaptiveThrottlePolicy(factor: \(throttle.factor), window: .seconds(\(throttle.window)))
+          policy: try AdaptiveThrottlePolicy(factor: \(throttle.factor), window: .seconds(\(throttle.window.asLength)))
         )
         """
       )
       stages.append("throttle")
     }
-    if let attemptTimeout { stages.append("Timeout(attempt: .seconds(\(attemptTimeout)))") }
+    if let attemptTimeout { stages.append("Timeout(attempt: .seconds(\(attemptTimeout.asLength)))") }
     let pipeline = """
       let pipeline = try Pipeline<Answer>("service") {
       \(stages.map { "  \($0)" }.joined(separator: "\n"))
@@ -265,23 +265,30 @@ public struct PolicySettings: Codable, Hashable, Sendable {
   private var backoffSource: String {
     guard firstDelay > 0 else { return ".immediate" }
     let jitter = spread == .none ? "" : ".jittered(.\(spread.rawValue))"
-    guard multiplier > 1 else { return ".constant(.seconds(\(firstDelay)))\(jitter)" }
-    return ".exponential(from: .seconds(\(firstDelay)), multiplier: \(multiplier), "
-      + "upTo: .seconds(\(max(longestDelay, firstDelay))), jitter: .\(spread.rawValue))"
+    guard multiplier > 1 else { return ".constant(.seconds(\(firstDelay.asLength)))\(jitter)" }
+    return ".exponential(from: .seconds(\(firstDelay.asLength)), multiplier: \(multiplier), "
+      + "upTo: .seconds(\(max(longestDelay, firstDelay).asLength)), jitter: .\(spread.rawValue))"
+  }
+}
+
+extension Double {
+  /// So many seconds as policies take them: what is beyond all durations is as long as can be, and what is no number is less than
+  /// none, which policies refuse.
+  fileprivate var asLength: Double {
+    guard !isNaN else { return -1 }
+    let most = Duration.longestDelay.inSeconds
+    return Swift.min(Swift.max(self, -most), most)
   }
 }
 
 extension Duration {
-  /// So many seconds: what is beyond all durations is as long as can be, and what is no number is less than none, which policies
-  /// refuse.
-  fileprivate static func length(_ seconds: Double) -> Duration {
-    guard !seconds.isNaN else { return .seconds(-1) }
-    let most = Duration.longestDelay.inSeconds
-    return .seconds(min(max(seconds, -most), most))
-  }
+  fileprivate static func length(_ seconds: Double) -> Duration { .seconds(seconds.asLength) }
 }
 
 extension PolicySettings.Breaker {
+  /// No shorter than the first time, which policies refuse.
+  fileprivate var longestOpenTime: Double { max(maxOpenTime, openTime) }
+
   fileprivate var policy: CircuitBreakerPolicy {
     get throws {
       try CircuitBreakerPolicy(
@@ -290,7 +297,7 @@ extension PolicySettings.Breaker {
         window: .time(.length(window)),
         openTime: .length(openTime),
         openGrowth: openGrowth,
-        maxOpenTime: .length(max(maxOpenTime, openTime)),
+        maxOpenTime: .length(longestOpenTime),
         probes: probes
       )
     }
