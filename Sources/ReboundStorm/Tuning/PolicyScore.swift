@@ -16,7 +16,7 @@ public struct PolicyScore: Hashable, Sendable {
   /// - Parameter storms: At least one.
   init(_ storms: [Storm]) {
     func mean(_ figure: (Storm) -> Double) -> Double {
-      storms.reduce(0) { $0 + figure($1) } / Double(max(storms.count, 1))
+      storms.reduce(0) { $0 + figure($1) } / Double(storms.count)
     }
     givenUp = mean { $0.givenUpShare }
     peakAfterTrouble = mean { $0.peakAfterTrouble }

@@ -6,12 +6,12 @@ import Foundation
 ///     let best = try front.judged(on: unseenScenarios).best
 ///     print(best?.settings.swiftSource ?? "nothing was tried")
 ///
-/// A third of the tries are random, the others change one to three numbers of a policy on the front so far. The same seed
-/// finds the same.
+/// What it begins with is tried first, all of it. A third of the other tries are random, the rest change one to three numbers of a
+/// policy on the front so far. The same seed finds the same.
 public struct PolicySearch: Sendable {
-  /// What policies are tried on.
+  /// What policies are tried on: at least one.
   public var scenarios: [Scenario]
-  /// How many policies are tried.
+  /// How many policies are tried; those of ``start`` count, and none of them is left out.
   public var tries: Int
   /// Where the search begins, besides at random.
   public var start: [PolicySettings]
@@ -21,7 +21,7 @@ public struct PolicySearch: Sendable {
   /// Describes a search.
   ///
   /// - Parameters:
-  ///   - scenarios: What policies are tried on.
+  ///   - scenarios: What policies are tried on: at least one.
   ///   - tries: How many policies are tried.
   ///   - start: Where the search begins, besides at random.
   ///   - seed: Where its chance comes from.
@@ -41,8 +41,9 @@ public struct PolicySearch: Sendable {
   ///
   /// - Parameter progress: Told after each policy how many were tried, on the caller's thread.
   /// - Returns: Those that no other is better than.
-  /// - Throws: ``InvalidScenario``.
+  /// - Throws: ``InvalidScenario``, also if there is none, or what a policy of ``start`` is refused with.
   public func run(progress: (Int) -> Void = { _ in }) throws -> PolicyFront {
+    try scenarios.requireSense()
     var random = StormRandom(seed: seed, part: 9)
     var front = PolicyFront()
     // Of a process, which is what a rate limiter is for.
@@ -81,9 +82,10 @@ public struct PolicyFront: Hashable, Sendable {
 
   /// The front of the same policies on other scenarios, which the search has not seen.
   ///
-  /// - Parameter scenarios: What they are judged by.
-  /// - Throws: ``InvalidScenario``.
+  /// - Parameter scenarios: What they are judged by: at least one.
+  /// - Throws: ``InvalidScenario``, also if there is none.
   public func judged(on scenarios: [Scenario]) throws -> PolicyFront {
+    try scenarios.requireSense()
     var front = PolicyFront()
     for policy in policies {
       front.insert(TunedPolicy(settings: policy.settings, score: try policy.settings.score(on: scenarios)))
@@ -95,13 +97,22 @@ public struct PolicyFront: Hashable, Sendable {
   public var best: TunedPolicy? { policies.min { $0.score.cost < $1.score.cost } }
 }
 
+extension [Scenario] {
+  /// Refuses scenarios that make no sense, and that there are none: on none, every policy would be the best that can be.
+  fileprivate func requireSense() throws(InvalidScenario) {
+    try require(!isEmpty, "scenarios", "[]", "Give at least one.")
+    for scenario in self { try scenario.validate() }
+  }
+}
+
 extension PolicySettings {
   /// How the policy does over scenarios.
   ///
   /// - Parameter scenarios: At least one.
-  /// - Throws: ``InvalidScenario``, or what a policy is refused with.
+  /// - Throws: ``InvalidScenario``, also if there is none, or what a policy is refused with.
   public func score(on scenarios: [Scenario]) throws -> PolicyScore {
-    PolicyScore(try scenarios.map { try play($0) })
+    try scenarios.requireSense()
+    return PolicyScore(try scenarios.map { try play($0) })
   }
 
   fileprivate static func random(_ random: inout StormRandom, load: Double) -> PolicySettings {
@@ -126,7 +137,8 @@ extension PolicySettings {
 
   /// Between the load without any trouble and twice as much, or not at all.
   private mutating func limitRate(_ random: inout StormRandom, load: Double) {
-    rateLimit = random.unit() < 0.4 ? nil : max(Int((load * (1 + random.unit())).rounded()), 1)
+    // A limiter takes a million at most; clients that hardly think are a load beyond all numbers.
+    rateLimit = random.unit() < 0.4 ? nil : max(Int(min(load * (1 + random.unit()), 1e6).rounded()), 1)
   }
 
   /// Each draws one of the numbers anew.
