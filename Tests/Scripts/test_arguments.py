@@ -67,7 +67,8 @@ class ArgumentsTests(unittest.TestCase):
             ["big-bodies", "1GB"], ["soak", "ten"], ["soak", "--optimised", "0"], ["soak", "1", "2", "3"],
             ["stress-http", "many"], ["stress-http", "10", "a,b"], ["stress-http", "--long", "1"], ["fuzz", "events", "nowhere"],
             ["fuzz", "events", "1", "--seed"], ["fuzz", "events", "1", "--sky", "2"], ["fleet", "sky"], ["fleet", "faults", "x"],
-            ["storm", "nowhere.json"], ["storm", "--seed"], ["check-examples", "Nowhere"],
+            ["storm", "nowhere.json"], ["storm", "--seed"], ["storm", "--clients", "100", "--search"], ["storm", "--million", "--seed", "7"],
+            ["storm", "--search", "Storm/Scenarios/brownout.json"], ["check-examples", "Nowhere"],
         ]:
             with self.subTest(" ".join([name, *arguments])):
                 status, output, error = self.call(ROOT / "scripts" / name, *arguments)
