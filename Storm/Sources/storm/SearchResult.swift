@@ -20,7 +20,7 @@ struct SearchResult: Codable {
     let start = NamedPolicy.ladder.map(\.settings).filter { $0.detector == nil }
     let front = try PolicySearch(scenarios: scenarios, tries: tries, start: start, seed: seed).run(progress: progress)
     let policies = front.policies.sorted { $0.score.cost < $1.score.cost }
-    return SearchResult(tries: tries, seed: seed, front: policies.map(\.settings))
+    return SearchResult(tries: max(tries, start.count), seed: seed, front: policies.map(\.settings))
   }
 
   private init(tries: Int, seed: UInt64, front: [PolicySettings]) {

@@ -27,6 +27,8 @@ func play(_ arguments: Arguments) throws {
   guard !arguments.judgesFront || arguments.tuned != nil || arguments.tries > 0 else {
     throw Complaint("--front judges the policies that --tuned names or --tries finds. Give one of the two.")
   }
+  let folder = arguments.folder.map { URL(fileURLWithPath: $0, isDirectory: true) }
+  if let folder { try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true) }
   let result = try found(arguments)
   let tuned = result?.front.first
   if let tuned { rows.append(Row("tuned", tuned)) }
@@ -46,10 +48,11 @@ func play(_ arguments: Arguments) throws {
 
     """
   if let tuned, let result {
+    let seen =
+      arguments.file != nil && arguments.tries > 0 ? "the same scenario with another seed" : "other scenarios and seeds"
     text += """
 
-      The tuned policy, the best of \(result.front.count) that no other of \(result.tries) was better than, on other \
-      scenarios and seeds:
+      The tuned policy, the best of \(result.front.count) that no other of \(result.tries) was better than, on \(seen):
 
       ```swift
       \(tuned.swiftSource)
@@ -82,12 +85,11 @@ func play(_ arguments: Arguments) throws {
     verdict = try Verdict(on: front, against: others, by: Trials.unseen, noting: note).text + "\n"
   }
   print([text, verdict].compactMap(\.self).joined(separator: "\n"))
-  if let folder = arguments.folder {
-    let url = URL(fileURLWithPath: folder, isDirectory: true)
-    try Data(text.utf8).write(to: url.appendingPathComponent("storm.md"))
-    try verdict.map { try Data($0.utf8).write(to: url.appendingPathComponent("front.md")) }
-    try Data(StormPlot(storms, scenario: scenario).svg.utf8).write(to: url.appendingPathComponent("storm.svg"))
-    try Data(StormPage(storms).html.utf8).write(to: url.appendingPathComponent("storm.html"))
+  if let folder {
+    try Data(text.utf8).write(to: folder.appendingPathComponent("storm.md"))
+    try verdict.map { try Data($0.utf8).write(to: folder.appendingPathComponent("front.md")) }
+    try Data(StormPlot(storms, scenario: scenario).svg.utf8).write(to: folder.appendingPathComponent("storm.svg"))
+    try Data(StormPage(storms).html.utf8).write(to: folder.appendingPathComponent("storm.html"))
   }
 }
 
