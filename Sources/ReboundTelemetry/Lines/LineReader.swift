@@ -4,7 +4,7 @@ import StreamSupport
 
 /// Who reads lines, and the lines that wait for it: the last ones, if it is slow.
 final class LineReader: Sendable {
-  private struct State: Drained {
+  private struct State {
     /// As a ring: the oldest line is at `start` once there are as many as the limit.
     var waiting: [String] = []
     var start = 0
@@ -21,14 +21,10 @@ final class LineReader: Sendable {
       lost += 1
     }
 
-    mutating func takeAll() -> [String] {
-      let lines = Array(waiting[start...] + waiting[..<start])
+    mutating func takeAll() -> (lost: Int, lines: [String]) {
+      let all = (lost, Array(waiting[start...] + waiting[..<start]))
       (waiting, start, lost) = ([], 0, 0)
-      return lines
-    }
-
-    mutating func takeNext() -> (lost: Int, lines: [String])? {
-      waiting.isEmpty ? nil : (lost, takeAll())
+      return all
     }
   }
 
@@ -66,7 +62,7 @@ final class LineReader: Sendable {
     }
   }
 
-  /// Has the lines handed on soon.
+  /// Has the lines handed on soon, in turns with whoever else uses those threads.
   func wake() {
     keep(time.after(.zero) { self.handOn() })
   }
@@ -92,10 +88,11 @@ final class LineReader: Sendable {
   }
 
   private func handOn() {
-    state.drainEntered { lost, lines in
-      if lost > 0 { hand(tellLoss(lost)) }
-      for line in lines { hand(line) }
-    }
+    let (lost, lines) = state.withLock { $0.takeAll() }
+    if lost > 0 { hand(tellLoss(lost)) }
+    for line in lines { hand(line) }
+    // Lines that come as fast as they are handed on would keep the thread for ever.
+    if state.withLock({ $0.loop.next($0.waiting.first) != nil }) { wake() }
   }
 
   private func hand(_ line: String) {

@@ -40,6 +40,23 @@ struct LineReaderTests {
     reading.cancel()
   }
 
+  @Test("lines that come as fast as they are read leave whoever else uses its queue a turn")
+  func turns() {
+    let lines = JSONLines(time: scheduler.time) { $0 }
+    let others = Log<Int>()
+    let reading = lines.read { [lines, kept, scheduler] line in
+      if kept.entries.isEmpty { scheduler.schedule { others.write(kept.entries.count) } }
+      kept.write(line)
+      // Without turns it would never end; so that it does, it stops here.
+      if kept.entries.count < 1_000 { lines.write("own", []) }
+    }
+    lines.write("own", [])
+    scheduler.advance()
+    #expect(others.entries == [1])
+    #expect(kept.entries.count == 1_000)
+    reading.cancel()
+  }
+
   @Test("a slow one costs another nothing")
   func others() {
     let slow = TestScheduler()
