@@ -68,12 +68,15 @@
       return progress
     }
 
-    /// Reads what has come.
+    /// Reads what has come, and of much only so much as a few reads take: the thread has limits to keep besides, and a server
+    /// may never stop.
+    ///
+    /// The socket tells of the rest: a read takes a record whole, so nothing of that is left here.
     ///
     /// - Parameter feed: Gets each piece.
     func read(_ feed: (UnsafeRawBufferPointer) -> Void) throws(RedisFailure) {
       readWaitsForWrite = false
-      while true {
+      for _ in 0..<16 {
         let result = buffer.withUnsafeMutableBytes { bytes in
           call { SSL_read(session, bytes.baseAddress, Int32(bytes.count)) }
         }

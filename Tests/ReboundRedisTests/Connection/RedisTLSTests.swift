@@ -110,6 +110,34 @@
       #expect(!reason.isEmpty)
     }
 
+    @Test func nonsenseWithoutAnEndOverAnEncryptedConnectionIsGivenUp() async throws {
+      let server = Process()
+      let port = try RedisServer.freePort()
+      server.executableURL = URL(fileURLWithPath: try #require(Certificates.openssl))
+      server.arguments = [
+        "s_server", "-quiet", "-accept", "\(port)", "-cert", certificates.path("server.pem"), "-key",
+        certificates.path("server.key"),
+      ]
+      server.standardInput = try FileHandle(forReadingFrom: URL(fileURLWithPath: "/dev/zero"))
+      server.standardOutput = FileHandle.nullDevice
+      server.standardError = FileHandle.nullDevice
+      try server.run()
+      defer {
+        // It inherits that a thread of a test run lets no other signal through.
+        kill(server.processIdentifier, SIGKILL)
+        server.waitUntilExit()
+      }
+      let link = Link(.tcp("127.0.0.1", port: port, tls: RedisTLS(trusting: certificates.trust)))
+      // Until it listens, connections are refused.
+      var isGivenUp = false
+      while !isGivenUp {
+        await link.statuses.until(link.statuses.count + 1)
+        isGivenUp = link.statuses.entries.contains {
+          if case .lost(.connection(let reason)) = $0 { reason.hasPrefix("Protocol error") } else { false }
+        }
+      }
+    }
+
     @Test func aFileThatIsNotThereIsNamed() async throws {
       let server = try RedisServer(tls: certificates.options())
       let nowhere = certificates.path("nowhere.pem")

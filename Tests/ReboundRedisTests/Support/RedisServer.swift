@@ -79,7 +79,7 @@
 
     /// None that the system gives to whoever asks for any (on Linux those begin at 32,768), since nobody keeps it until the
     /// server has it, nor while that is down; nor one that another test has had, which may be about what is without its server.
-    private static func freePort() throws -> Int {
+    static func freePort() throws -> Int {
       let drawn = (0..<100).lazy.map { _ in Int.random(in: 10_000..<32_768) }
       return try #require(drawn.first(where: { port in isFree(port) && taken.withLock { $0.insert(port).inserted } }))
     }
