@@ -102,7 +102,10 @@ private final class ProxiedConnection {
   private let client: Socket
   private let behaviour: ForwardProxy.Behaviour
   private let state: ProxyState
-  private var server: Socket?
+  /// Whom the latest request went to.
+  private var server: (socket: Socket, port: UInt16)?
+  /// The same, for the threads that carry answers: whoever else ends is of no interest to the client.
+  private let latest = LatestServer()
   private var buffer: [UInt8] = []
 
   init(_ client: Socket, _ behaviour: ForwardProxy.Behaviour, _ state: ProxyState) {
@@ -118,7 +121,7 @@ private final class ProxiedConnection {
       state.record(request)
       guard answer(request, head) else { break }
     }
-    server?.endSending()
+    server?.socket.endSending()
     // Closing with anything unread would be a reset.
     if server == nil { client.endSending() }
     while !client.receive(atMost: 65_536).isEmpty {}
@@ -148,7 +151,9 @@ private final class ProxiedConnection {
 
   private func forward(_ request: ReceivedRequest, _ head: String) -> Bool {
     if request.method == "CONNECT" { return tunnel(to: request.target) }
-    guard let url = URL(string: request.target), connect(to: UInt16(url.port ?? 80)), let server else {
+    guard let url = URL(string: request.target), let port = UInt16(exactly: url.port ?? 80),
+      let server = connect(to: port)
+    else {
       return send(status: 502)
     }
     let origin = request.target.split(separator: "/", maxSplits: 2, omittingEmptySubsequences: false)
@@ -156,11 +161,12 @@ private final class ProxiedConnection {
     let fields = head.split(separator: "\r\n").dropFirst().filter { !$0.lowercased().hasPrefix("proxy-") }
     let lines = ["\(request.method) \(path) HTTP/1.1"] + fields.map(String.init) + ["Via: 1.1 proxy"]
     guard server.send((lines.joined(separator: "\r\n") + "\r\n\r\n").utf8) else { return false }
-    return sendBody(Int(request[field: "Content-Length"] ?? "") ?? 0, to: server)
+    if request[field: "Transfer-Encoding"]?.lowercased() == "chunked" { return sendChunks(to: server) }
+    return sendBytes(Int(request[field: "Content-Length"] ?? "") ?? 0, to: server)
   }
 
-  private func sendBody(_ length: Int, to server: Socket) -> Bool {
-    var left = length
+  private func sendBytes(_ count: Int, to server: Socket) -> Bool {
+    var left = count
     while left > 0 {
       if buffer.isEmpty, !fill() { return false }
       let part = buffer.prefix(left)
@@ -171,31 +177,59 @@ private final class ProxiedConnection {
     return true
   }
 
-  private func tunnel(to authority: String) -> Bool {
-    guard let port = authority.split(separator: ":").last.flatMap({ UInt16($0) }), connect(to: port), let server else {
-      return send(status: 502)
-    }
-    guard server.send(buffer) else { return false }
-    while fill() {
-      guard server.send(buffer) else { return false }
-      buffer = []
+  /// Passes chunks on as they are, and the fields behind the last one.
+  private func sendChunks(to server: Socket) -> Bool {
+    while let line = sendLine(to: server), let size = Int(line.prefix { $0.isHexDigit }, radix: 16) {
+      if size == 0 {
+        while let field = sendLine(to: server) { if field.isEmpty { return true } }
+        return false
+      }
+      guard sendBytes(size, to: server), sendLine(to: server) == "" else { return false }
     }
     return false
   }
 
-  /// Connects to the server unless that is done, and has a thread carry its bytes to the client.
-  private func connect(to port: UInt16) -> Bool {
-    if server != nil { return true }
-    guard let server = try? Socket.connected(to: port), state.open(server) else { return false }
-    self.server = server
-    let isTunnel = state.requests.last?.method == "CONNECT"
-    if isTunnel, !client.send("HTTP/1.1 200 Here you are\r\n\r\n".utf8) { return false }
-    Thread.detachNewThread { [client, state] in
-      while case let bytes = server.receive(atMost: 65_536), !bytes.isEmpty, client.send(bytes) {}
-      client.endSending()
-      state.close(server)
+  /// Passes a line on, and says what stands there.
+  private func sendLine(to server: Socket) -> String? {
+    while true {
+      if let end = buffer.firstIndex(of: 10) {
+        let line = buffer[...end]
+        defer { buffer.removeFirst(line.count) }
+        return server.send(line) ? String(decoding: line.filter { $0 != 13 && $0 != 10 }, as: UTF8.self) : nil
+      }
+      guard buffer.count < 1 << 20, fill() else { return nil }
     }
-    return true
+  }
+
+  private func tunnel(to authority: String) -> Bool {
+    guard let port = authority.split(separator: ":").last.flatMap({ UInt16($0) }),
+      let server = connect(to: port, asTunnel: true)
+    else {
+      return send(status: 502)
+    }
+    repeat {
+      guard server.send(buffer) else { return false }
+      buffer = []
+    } while fill()
+    return false
+  }
+
+  /// Connects to the server unless that is done, and has a thread carry its bytes to the client.
+  private func connect(to port: UInt16, asTunnel isTunnel: Bool = false) -> Socket? {
+    if !isTunnel, let server, server.port == port { return server.socket }
+    guard let socket = try? Socket.connected(to: port), state.open(socket) else { return nil }
+    let before = server?.socket
+    server = (socket, port)
+    latest.become(socket)
+    // A client that asks another server has all that it wanted of this one.
+    before?.wake()
+    if isTunnel, !client.send("HTTP/1.1 200 Here you are\r\n\r\n".utf8) { return nil }
+    Thread.detachNewThread { [client, state, latest] in
+      while case let bytes = socket.receive(atMost: 65_536), !bytes.isEmpty, client.send(bytes) {}
+      if latest.isIt(socket) { client.endSending() }
+      state.close(socket)
+    }
+    return socket
   }
 
   private func fill() -> Bool {
@@ -214,6 +248,14 @@ private final class ProxiedConnection {
       guard buffer.count < 1 << 20, fill() else { return nil }
     }
   }
+}
+
+/// The server that a client has asked last.
+private final class LatestServer: Sendable {
+  private let socket = Locked<Socket?>(nil)
+
+  func become(_ new: Socket) { socket.withLock { $0 = new } }
+  func isIt(_ other: Socket) -> Bool { socket.withLock { $0 === other } }
 }
 
 extension Socket {
