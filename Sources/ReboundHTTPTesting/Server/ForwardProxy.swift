@@ -45,10 +45,10 @@ public final class ForwardProxy: Sendable {
   /// What it was asked for, oldest first; without bodies.
   public var requests: [ReceivedRequest] { state.requests }
 
-  /// Closes all connections, and takes no more.
+  /// Closes all connections, and takes no more: on Linux they are refused from then on.
   public func stop() {
     state.stop()
-    bell.ring()
+    listener.stopListening(bell)
   }
 }
 

@@ -42,22 +42,22 @@ public final class FrameServer: Sendable {
   /// What the streams of the requests weigh, where they say so (RFC 7540 §6.2).
   public var weights: [Int?] { script.weights }
 
-  /// Waits until so many of its answers have come to a ``Frame/stall`` since the server was made, and returns at once if
-  /// they have.
+  /// Waits until so many of its answers have come to a ``Frame/stall`` since the server was made, it is stopped, or the task is
+  /// cancelled; returns at once if they have.
   public func stallsReached(_ count: Int = 1) async {
-    await withCheckedContinuation { state.when(.stallBegun, count, $0) }
+    await state.until(.stallBegun, count)
   }
 
-  /// Waits until it has sent so many floods (``Frame/pings(_:)``, ``Frame/settings(_:)``) since it was made, and returns at once
-  /// if it has.
+  /// Waits until it has sent so many floods (``Frame/pings(_:)``, ``Frame/settings(_:)``) since it was made, it is stopped, or
+  /// the task is cancelled; returns at once if it has.
   public func floodsSent(_ count: Int = 1) async {
-    await withCheckedContinuation { state.when(.floodSent, count, $0) }
+    await state.until(.floodSent, count)
   }
 
-  /// Closes all connections, and takes no more.
+  /// Closes all connections, and takes no more: on Linux they are refused from then on.
   public func stop() {
     state.stop()
-    bell.ring()
+    listener.stopListening(bell)
   }
 }
 

@@ -89,20 +89,22 @@ public final class MisbehavingServer: Sendable {
     state.goOn()
   }
 
-  /// Waits until so many stalls have begun since the server was made, and returns at once if they have.
+  /// Waits until so many stalls have begun since the server was made, it is stopped, or the task is cancelled; returns at once
+  /// if they have.
   public func stallsReached(_ count: Int = 1) async {
-    await withCheckedContinuation { state.when(.stallBegun, count, $0) }
+    await state.until(.stallBegun, count)
   }
 
-  /// Waits until so many connections have ended since the server was made, and returns at once if they have.
+  /// Waits until so many connections have ended since the server was made, it is stopped, or the task is cancelled; returns at
+  /// once if they have.
   public func connectionsEnded(_ count: Int = 1) async {
-    await withCheckedContinuation { state.when(.connectionEnded, count, $0) }
+    await state.until(.connectionEnded, count)
   }
 
-  /// Closes all connections, and takes no more.
+  /// Closes all connections, and takes no more: on Linux they are refused from then on.
   public func stop() {
     state.stop()
-    bell.ring()
+    listener.stopListening(bell)
   }
 }
 

@@ -10,6 +10,7 @@ final class ServerState: Sendable {
   }
 
   private struct Waiter {
+    let number: Int
     let milestone: Milestone
     let count: Int
     let continuation: CheckedContinuation<Void, Never>
@@ -28,6 +29,7 @@ final class ServerState: Sendable {
     var stalled: [Int: Bell] = [:]
     var reached: [Milestone: Int] = [:]
     var waiters: [Waiter] = []
+    var waitCount = 0
 
     /// Counts a milestone, and takes out whoever waited for that.
     mutating func takeWaiters(reaching milestone: Milestone) -> [Waiter] {
@@ -126,20 +128,39 @@ final class ServerState: Sendable {
   }
 
   func endStall(of number: Int) {
-    state.withLock { $0.stalled[number] = nil }
+    // It may have ended by itself when the bell was rung, or just before.
+    state.withLock { $0.stalled.removeValue(forKey: number) }?.silence()
   }
 
-  func when(_ milestone: Milestone, _ count: Int, _ continuation: CheckedContinuation<Void, Never>) {
-    let isReady = state.withLock { state in
-      guard state.reached[milestone, default: 0] < count, !state.isStopped else { return true }
-      state.waiters.append(Waiter(milestone: milestone, count: count, continuation: continuation))
-      return false
+  /// Waits until a milestone was reached so often, the server is stopped, or the task is cancelled.
+  func until(_ milestone: Milestone, _ count: Int) async {
+    let number = state.withLock { state in
+      state.waitCount += 1
+      return state.waitCount
     }
-    if isReady { continuation.resume() }
+    await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        let isOver = state.withLock { state in
+          // A cancel that came before has found nobody.
+          if state.reached[milestone, default: 0] >= count || state.isStopped || Task.isCancelled { return true }
+          state.waiters.append(
+            Waiter(number: number, milestone: milestone, count: count, continuation: continuation)
+          )
+          return false
+        }
+        if isOver { continuation.resume() }
+      }
+    } onCancel: {
+      let waiter = state.withLock { state in
+        state.waiters.firstIndex { $0.number == number }.map { state.waiters.remove(at: $0) }
+      }
+      waiter?.continuation.resume()
+    }
   }
 
   func goOn() {
-    for bell in state.withLock({ Array($0.stalled.values) }) { bell.ring() }
+    // With the lock held, so that no bell rings for a stall that is over.
+    state.withLock { for bell in $0.stalled.values { bell.ring() } }
   }
 
   func stop() {

@@ -55,6 +55,13 @@ final class Socket: Sendable {
     }
   }
 
+  /// Rings the bell, and refuses connections from now on: those that nobody takes any more would be made all the same.
+  func stopListening(_ bell: Bell) {
+    // First, or the thread that listens would find nothing to accept again and again.
+    bell.ring()
+    wake()
+  }
+
   /// The next connection; `nil` if there is none after all.
   private func accept() -> Socket? {
     let accepted = Foundation.accept(descriptor, nil, nil)
@@ -171,11 +178,18 @@ final class Bell: Sendable {
     var ends: [Int32] = [0, 0]
     try check("pipe", pipe(&ends))
     (descriptor, ringer) = (ends[0], ends[1])
+    for end in ends { _ = fcntl(end, F_SETFL, fcntl(end, F_GETFL) | O_NONBLOCK) }
   }
 
   func ring() {
     var byte: UInt8 = 0
     _ = write(ringer, &byte, 1)
+  }
+
+  /// Makes it ready to be rung for something else.
+  func silence() {
+    var bytes: UInt64 = 0
+    while read(descriptor, &bytes, 8) > 0 {}
   }
 
   deinit {

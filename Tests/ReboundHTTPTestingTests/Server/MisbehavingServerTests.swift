@@ -1,0 +1,58 @@
+import Foundation
+import Testing
+
+@testable import ReboundHTTPTesting
+
+@Suite("MisbehavingServer")
+struct MisbehavingServerTests {
+  @Test("a stall that was told to go on is no reason for the next one of the connection to do so")
+  func stallsAgain() throws {
+    let (state, bell) = (ServerState(), try Bell())
+    func isRung() -> Bool {
+      var condition = pollfd(fd: bell.descriptor, events: Int16(POLLIN), revents: 0)
+      return poll(&condition, 1, 0) > 0
+    }
+    for _ in 1...2 {
+      #expect(state.beginStall(of: 0, bell))
+      #expect(!isRung())
+      for _ in 1...3 { state.goOn() }
+      #expect(isRung())
+      state.endStall(of: 0)
+    }
+    state.goOn()
+    #expect(!isRung())
+  }
+
+  @Test("once it is stopped, connections are refused")
+  func stopped() throws {
+    let servers = (try MisbehavingServer(), try FrameServer([]), try ForwardProxy())
+    servers.0.stop()
+    servers.1.stop()
+    servers.2.stop()
+    for port in [servers.0.port, servers.1.port, servers.2.port] {
+      #expect(throws: SocketError.self) { try Socket.connected(to: port) }
+    }
+  }
+
+  @Test("whoever waits for what never comes goes on when the task is cancelled, before or after the wait has begun")
+  func cancelled() async throws {
+    let (server, frames) = (try MisbehavingServer(), try FrameServer([]))
+    let waits: [@Sendable () async -> Void] = [
+      { await server.stallsReached() }, { await server.connectionsEnded(3) }, { await frames.stallsReached() },
+      { await frames.floodsSent() },
+    ]
+    for wait in waits {
+      let waiting = Task { await wait() }
+      waiting.cancel()
+      await waiting.value
+      let (isThere, begun) = AsyncStream<Void>.makeStream()
+      let later = Task {
+        begun.yield()
+        await wait()
+      }
+      for await _ in isThere { break }
+      later.cancel()
+      await later.value
+    }
+  }
+}
