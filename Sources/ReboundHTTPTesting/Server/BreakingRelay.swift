@@ -111,22 +111,28 @@ private final class RelayedConnection: Sendable {
   }
 
   /// Carries until one side ends, or the limit is reached, or it is to break.
+  ///
+  /// It waits for nothing else: one side that takes no bytes keeps neither a break nor the other way waiting.
   func carry(atMost limit: Int, _ count: (Int) -> Void) {
     var left = limit
-    while left > 0 {
-      let isReady = wait()
+    var (toServer, toClient) = (ArraySlice<UInt8>(), ArraySlice<UInt8>())
+    while left > 0 || !toClient.isEmpty {
+      let isReadable = wait(
+        client: events(reads: toServer.isEmpty, writes: !toClient.isEmpty),
+        server: events(reads: toClient.isEmpty, writes: !toServer.isEmpty)
+      )
       if let how = ending.withLock({ $0 }) { return end(client, how) }
-      if isReady.client {
-        let bytes = client.receive(atMost: 65_536)
-        guard !bytes.isEmpty, server.send(bytes) else { break }
+      if toServer.isEmpty, isReadable.client {
+        toServer = client.receive(atMost: 65_536)[...]
+        guard !toServer.isEmpty else { break }
       }
-      if isReady.server {
-        let bytes = server.receive(atMost: min(65_536, left))
-        guard !bytes.isEmpty else { break }
-        left -= bytes.count
-        count(bytes.count)
-        guard client.send(bytes) else { break }
+      if toClient.isEmpty, isReadable.server {
+        toClient = server.receive(atMost: min(65_536, left))[...]
+        guard !toClient.isEmpty else { break }
+        left -= toClient.count
+        count(toClient.count)
       }
+      guard server.sendSome(&toServer), client.sendSome(&toClient) else { break }
     }
     end(client, .close)
   }
@@ -143,13 +149,21 @@ private final class RelayedConnection: Sendable {
     while !client.receive(atMost: 65_536).isEmpty {}
   }
 
-  /// Waits until something can be read, or the bell rings.
-  private func wait() -> (client: Bool, server: Bool) {
-    let events = Int16(POLLIN)
-    var conditions = [client.descriptor, server.descriptor, bell.descriptor].map {
-      pollfd(fd: $0, events: events, revents: 0)
-    }
+  private func events(reads: Bool, writes: Bool) -> Int16 {
+    Int16((reads ? POLLIN : 0) | (writes ? POLLOUT : 0))
+  }
+
+  /// Waits until something can be read or written, or the bell rings.
+  private func wait(client: Int16, server: Int16) -> (client: Bool, server: Bool) {
+    // One of which nothing is wanted would tell of its end again and again.
+    var conditions = [
+      pollfd(fd: client == 0 ? -1 : self.client.descriptor, events: client, revents: 0),
+      pollfd(fd: server == 0 ? -1 : self.server.descriptor, events: server, revents: 0),
+      pollfd(fd: bell.descriptor, events: Int16(POLLIN), revents: 0),
+    ]
     while poll(&conditions, nfds_t(conditions.count), -1) < 0 && errno == EINTR {}
-    return (conditions[0].revents != 0, conditions[1].revents != 0)
+    // An end is found by reading, too.
+    let isReadable = conditions.map { $0.events & Int16(POLLIN) != 0 && $0.revents & ~Int16(POLLOUT) != 0 }
+    return (isReadable[0], isReadable[1])
   }
 }

@@ -85,17 +85,10 @@ final class Socket: Sendable {
 
   /// Sends all bytes, and says whether the client took them.
   func send(_ bytes: some Collection<UInt8>) -> Bool {
-    #if canImport(Darwin)
-      let flags: Int32 = 0
-    #else
-      let flags = Int32(MSG_NOSIGNAL)
-    #endif
     let isSent = bytes.withContiguousStorageIfAvailable { buffer in
       var rest = UnsafeRawBufferPointer(buffer)[...]
       while !rest.isEmpty {
-        let part = UnsafeRawBufferPointer(rebasing: rest)
-        let sent = Foundation.send(descriptor, part.baseAddress, part.count, flags)
-        if sent < 0 && errno == EINTR { continue }
+        let sent = send(UnsafeRawBufferPointer(rebasing: rest), Socket.withoutSignal)
         guard sent > 0 else { return false }
         rest = rest.dropFirst(sent)
       }
@@ -103,6 +96,29 @@ final class Socket: Sendable {
     }
     return isSent ?? send(Array(bytes))
   }
+
+  /// Sends as many of the bytes as the system takes without a wait, and removes them; says whether it takes any at all.
+  func sendSome(_ bytes: inout ArraySlice<UInt8>) -> Bool {
+    guard !bytes.isEmpty else { return true }
+    let sent = bytes.withUnsafeBytes { send($0, Socket.withoutSignal | Int32(MSG_DONTWAIT)) }
+    guard sent > 0 else { return errno == EAGAIN || errno == EWOULDBLOCK }
+    bytes = bytes.dropFirst(sent)
+    return true
+  }
+
+  private func send(_ bytes: UnsafeRawBufferPointer, _ flags: Int32) -> Int {
+    var sent: Int
+    repeat {
+      sent = Foundation.send(descriptor, bytes.baseAddress, bytes.count, flags)
+    } while sent < 0 && errno == EINTR
+    return sent
+  }
+
+  #if canImport(Darwin)
+    private static let withoutSignal: Int32 = 0
+  #else
+    private static let withoutSignal = Int32(MSG_NOSIGNAL)
+  #endif
 
   /// Ends the stream towards the client.
   func endSending() {
