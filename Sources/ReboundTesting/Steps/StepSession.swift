@@ -19,6 +19,8 @@ final class StepSession<Output, Failure: Error> {
   /// How many events the steps have expected so far, and how many the laws were checked for.
   private var position = 0
   private var checked = 0
+  /// Whether an end was among those.
+  private var hasEnded = false
   /// How many events had come when the subscriber cancelled.
   private var cancelPosition: Int?
   private weak var ear: Ear?
@@ -132,11 +134,10 @@ final class StepSession<Output, Failure: Error> {
     while checked < entries.count {
       let entry = entries[checked]
       checked += 1
-      let before = entries.prefix(checked - 1)
-      let hasEnded = before.contains { $0.event.isCompletion }
+      defer { hasEnded = hasEnded || entry.event.isCompletion }
       if entry.event.isSubscription {
-        if !before.isEmpty { throw StepProblem("a second subscription, or a late one, came at \(entry.time).") }
-      } else if before.isEmpty {
+        if checked > 1 { throw StepProblem("a second subscription, or a late one, came at \(entry.time).") }
+      } else if checked == 1 {
         throw StepProblem("\(entry.event.text) came at \(entry.time), before the subscription.")
       } else if hasEnded {
         throw StepProblem("\(entry.event.text) came at \(entry.time), after the end: it would be dropped.")
