@@ -37,6 +37,29 @@ struct ReportTests {
     #expect(svg.contains("prefers-color-scheme: dark"))
   }
 
+  @Test func saysOfNobodyWhoWasAnsweredHowLongItTook() throws {
+    var lost = scenario
+    lost.faults = [.packetLoss(share: 1, from: 0, to: 180)]
+    let storm = try PolicySettings().play(lost)
+    #expect(StormTable([storm]).text.hasSuffix("| none |"))
+    #expect(StormPage([storm]).html.contains("<td>none</td></tr>"))
+    #expect(storm.description.contains("p99 none\n"))
+  }
+
+  @Test func namesAPictureByItsFaultsAndItsLoad() throws {
+    var scenario = Scenario(arrivals: .poisson(perSecond: 0.3), service: Service(concurrency: 1, time: .constant(0.1)))
+    #expect(StormPlot([], scenario: scenario).svg.contains(">No fault, and 0.3 requests a second<"))
+    scenario.faults = [.outage(from: 20, to: 20.5)]
+    #expect(StormPlot([], scenario: scenario).svg.contains(">A fault of 0.5 s, and 0.3 requests a second<"))
+    scenario.faults.append(.brownout(factor: 2, from: 30, to: 60))
+    #expect(StormPlot([], scenario: scenario).svg.contains(">Faults over 40 s, and 0.3 requests a second<"))
+  }
+
+  @Test func hasAPageWhosePicturesAreDescribedWhateverIsInTheName() throws {
+    let storm = try PolicySettings().play(scenario, name: "two\nlines")
+    #expect(StormPage([storm]).html.contains("aria-label=\"two\nlines: recovered after 0 s, load"))
+  }
+
   /// All that stands behind a letter of the paths of a class.
   private func heights(_ picture: String, _ name: String, after letter: Character) -> [Double] {
     let paths = picture.split(separator: "\n").filter { $0.hasPrefix("<path class=\"\(name)\"") }

@@ -86,15 +86,9 @@ public struct StormPage {
 
   private var rows: String {
     storms.enumerated().map { index, storm in
-      let cells = [
-        "\(storm.peakInTrouble.shown(2)) ×", "\(storm.peakAfterTrouble.shown(2)) ×",
-        "\(storm.amplification.shown(2)) ×",
-        storm.secondsToRecover.map { "\($0) s" } ?? "never", storm.givenUpShare.percent,
-        "\(storm.latency.percentile(0.99).shown(2)) s",
-      ]
       let name =
         "<button aria-controls=\"storm-\(index)\" aria-expanded=\"true\">\(storm.name.escapedForXML)</button>"
-      return "<tr><td>\(name)</td>" + cells.map { "<td>\($0)</td>" }.joined() + "</tr>"
+      return "<tr><td>\(name)</td>" + storm.cells.map { "<td>\($0)</td>" }.joined() + "</tr>"
     }.joined(separator: "\n")
   }
 
@@ -114,9 +108,8 @@ public struct StormPage {
   private func picture(_ storm: Storm) -> String {
     let series = storm.series
     let normal = 100 - storm.normalLoad / ceiling * 100
-    let label = "\(storm)".split(separator: "\n").first.map(String.init)?.escapedForXML ?? ""
     return """
-      <svg viewBox="0 0 \(series.offered.count) 100" preserveAspectRatio="none" role="img" aria-label="\(label)">
+      <svg viewBox="0 0 \(series.offered.count) 100" preserveAspectRatio="none" role="img" aria-label="\(storm.summary.escapedForXML)">
       <rect class="down" x="\(storm.trouble.lowerBound)" width="\(storm.trouble.count)" height="100"/>
       <path class="offered" d="\(area(series.offered))"/>
       <path class="served" d="\(area(series.served))"/>

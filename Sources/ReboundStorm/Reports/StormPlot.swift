@@ -58,11 +58,14 @@ public struct StormPlot {
   }
 
   private var title: String {
-    "A fault of \((end - begin).shown(0)) s, and \(scenario.arrivals.rate.shown(0)) requests a second"
+    let faults =
+      if let begin = scenario.beginOfFaults, let end = scenario.endOfFaults {
+        "\(scenario.faults.count == 1 ? "A fault of" : "Faults over") \((end - begin).short) s"
+      } else {
+        "No fault"
+      }
+    return "\(faults), and \(scenario.arrivals.rate.short) requests a second"
   }
-
-  private var begin: Double { scenario.beginOfFaults ?? 0 }
-  private var end: Double { scenario.endOfFaults ?? 0 }
 
   private var description: String {
     results.map { result in
@@ -70,11 +73,6 @@ public struct StormPlot {
       return "\(result.name): at most \(result.peakInTrouble.shown(2)) times the normal load in the fault and "
         + "\(result.peakAfterTrouble.shown(2)) times after it, \(recovery)."
     }.joined(separator: " ")
-  }
-
-  private var ceilingLabel: String {
-    let shown = ceiling.shown(1)
-    return shown.hasSuffix(".0") ? String(shown.dropLast(2)) : shown
   }
 
   private func panel(_ result: Storm, at y: Int) -> String {
@@ -88,7 +86,7 @@ public struct StormPlot {
       <path class="served" d="\(area(result.series.served, result, base))"/>
       <line class="normal" x1="\(left)" x2="\(left + plotWidth)" y1="\(base - normal)" y2="\(base - normal)"/>
       <text class="faint" x="\(left - 6)" y="\(base - normal + 4)" text-anchor="end">1 ×</text>
-      <text class="faint" x="\(left - 6)" y="\(base - plotHeight + 4)" text-anchor="end">\(ceilingLabel) ×</text>
+      <text class="faint" x="\(left - 6)" y="\(base - plotHeight + 4)" text-anchor="end">\(ceiling.short) ×</text>
       """
   }
 

@@ -14,17 +14,7 @@ public struct StormTable {
     let head = [
       "policy", "peak load in the fault", "peak load after it", "requests in all", "recovered after", "given up", "p99",
     ]
-    let rows = storms.map { storm in
-      [
-        storm.name.asCell,
-        "\(storm.peakInTrouble.shown(2)) ×",
-        "\(storm.peakAfterTrouble.shown(2)) ×",
-        "\(storm.amplification.shown(2)) ×",
-        storm.secondsToRecover.map { "\($0) s" } ?? "never",
-        storm.givenUpShare.percent,
-        "\(storm.latency.percentile(0.99).shown(2)) s",
-      ]
-    }
+    let rows = storms.map { [$0.name.asCell] + $0.cells }
     let widths = head.indices.map { column in ([head] + rows).map { $0[column].count }.max() ?? 0 }
     let rule = "|" + widths.map { String(repeating: "-", count: $0 + 2) }.joined(separator: "|") + "|"
     return ([line(head, widths), rule] + rows.map { line($0, widths) }).joined(separator: "\n")

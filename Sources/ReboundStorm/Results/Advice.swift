@@ -83,14 +83,26 @@ extension Storm {
 
 extension Storm: CustomStringConvertible {
   /// What came of it in one line, and what to change in one line each.
-  public var description: String {
+  public var description: String { ([summary] + advice.map { "\($0)" }).joined(separator: "\n") }
+
+  /// What came of it in one line.
+  var summary: String {
     let recovery = secondsToRecover.map { "recovered after \($0) s" } ?? "never recovered"
-    let load =
+    return
       "\(name): \(recovery)\(isMetastable ? " (metastable: the fault is gone, its retries are not)" : ""), load at most "
       + "\(peakInTrouble.shown(2)) × in the fault and \(peakAfterTrouble.shown(2)) × after it, \(amplification.shown(2)) × in "
-      + "all, \(givenUpShare.percent) given up, p99 \(latency.percentile(0.99).shown(2)) s"
-    return ([load] + advice.map { "\($0)" }).joined(separator: "\n")
+      + "all, \(givenUpShare.percent) given up, p99 \(p99)"
   }
+
+  /// What stands in a row of a table behind the name.
+  var cells: [String] {
+    [
+      "\(peakInTrouble.shown(2)) ×", "\(peakAfterTrouble.shown(2)) ×", "\(amplification.shown(2)) ×",
+      secondsToRecover.map { "\($0) s" } ?? "never", givenUpShare.percent, p99,
+    ]
+  }
+
+  private var p99: String { latency.count == 0 ? "none" : "\(latency.percentile(0.99).shown(2)) s" }
 }
 
 extension Storm {
@@ -124,6 +136,12 @@ extension Double {
     let fraction = String(units.magnitude % UInt(factor))
     let zeros = String(repeating: "0", count: decimals - fraction.count)
     return "\(units < 0 ? "-" : "")\(units.magnitude / UInt(factor)).\(zeros)\(fraction)"
+  }
+
+  /// The number with one decimal, if it needs one.
+  var short: String {
+    let text = shown(1)
+    return text.hasSuffix(".0") ? String(text.dropLast(2)) : text
   }
 
   /// The share as "37.5 %".
