@@ -74,6 +74,17 @@ struct MetastableLoadTests {
     #expect(plays <= 12)
   }
 
+  @Test func isNotLookedForWhereThePlayEndsTooSoonBehindTheFault() throws {
+    var scenario = Self.scenario
+    scenario.duration = 90
+    let refusal = #expect(throws: InvalidScenario.self) {
+      try Storm.metastableLoad(in: scenario) { try PolicySettings(maxRetries: 10).play($0) }
+    }
+    #expect(refusal?.setting == "duration")
+    scenario.duration = 91
+    #expect(try Storm.metastableLoad(in: scenario) { try PolicySettings(maxRetries: 10).play($0) } != nil)
+  }
+
   @Test func isNotLookedForInAScenarioThatMakesNoSense() {
     var scenario = Self.scenario
     scenario.duration = 0

@@ -10,7 +10,7 @@ extension Storm {
   /// greater load is no better, as it is where chance does not decide.
   ///
   /// - Parameters:
-  ///   - scenario: What happens, at any load.
+  ///   - scenario: What happens, at any load; more than ten seconds of it behind the last fault, or nothing could be seen to stay.
   ///   - precision: How near to the limit the result is, as a share of what the service can answer; brought into `0.001...0.5`.
   ///   - play: Plays a scenario under the policies in question.
   /// - Returns: Requests a second, as ``Arrivals/rate`` counts them, or `nil` if it recovers at every load that the service could
@@ -23,6 +23,12 @@ extension Storm {
     play: (Scenario) throws -> Storm
   ) throws -> Double? {
     try scenario.validate()
+    try require(
+      (scenario.endOfFaults ?? 0).rounded(.up) < scenario.duration.rounded(.up) - Double(Storm.secondsToJudge),
+      "duration",
+      "\(scenario.duration)",
+      "Give more than \(Storm.secondsToJudge) s behind the last fault, or nobody can tell whether all is well again."
+    )
     let capacity = scenario.service.capacity
     /// The load at a share of the capacity, if it stays down there.
     func load(at share: Double) throws -> Double? {

@@ -111,10 +111,15 @@ public struct Storm: Hashable, Sendable {
 
   /// Whether the trouble feeds itself: nothing is wrong any more, the service could bear the load, also where that is highest, and
   /// does not recover.
+  ///
+  /// It takes more than ten seconds behind the last fault to say so.
   public var isMetastable: Bool {
-    secondsToRecover == nil && trouble.upperBound < series.begun.count - 10
+    secondsToRecover == nil && trouble.upperBound < series.begun.count - Self.secondsToJudge
       && scenario.service.capacity > scenario.arrivals.peakRate
   }
+
+  /// In less nobody can tell whether trouble stays.
+  static let secondsToJudge = 10
 
   /// Whether all is well again by so long after the last fault, and stays so.
   ///
