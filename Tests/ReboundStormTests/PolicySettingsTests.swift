@@ -174,4 +174,20 @@ struct ScenarioFileTests {
     #expect(scenario == expected)
     #expect(try JSONDecoder().decode(Scenario.self, from: JSONEncoder().encode(scenario)) == scenario)
   }
+
+  @Test(arguments: [
+    (#""service": { "concurrency": 2, "time": { "constant": { "_0": 1 } }, "queuelimit": 50 }"#, "service.queuelimit"),
+    (#""service": { "concurrency": 2, "time": { "constant": { "_0": 1 } } }, "fault": []"#, "fault"),
+    (
+      #""service": { "concurrency": 2, "time": { "constant": { "_0": 1 } }, "dependencies": [{ "sky": 1 }] }"#,
+      "service.dependencies.0.sky"
+    ),
+  ])
+  func isRefusedIfItSaysWhatNobodyReads(rest: String, name: String) throws {
+    let file = #"{ "arrivals": { "poisson": { "perSecond": 1 } }, \#(rest) }"#
+    let refusal = #expect(throws: InvalidScenario.self) {
+      try JSONDecoder().decode(Scenario.self, from: Data(file.utf8))
+    }
+    #expect(refusal?.description == "Scenario: \(name) is unknown. Leave it out, or correct its name.")
+  }
 }

@@ -166,6 +166,14 @@ struct InvalidScenarioTests {
     #expect(throws: InvalidScenario.self) { try Storm.playCalls(scenario) }
   }
 
+  @Test func isRefusedWithWhereItStands() throws {
+    var service = Service(concurrency: 1, time: .constant(1))
+    service.dependencies = [service, Service(concurrency: 0, time: .constant(1))]
+    let scenario = Scenario(arrivals: .poisson(perSecond: 1), service: service)
+    let refusal = #expect(throws: InvalidScenario.self) { try scenario.validate() }
+    #expect(refusal?.setting == "service.dependencies.1.concurrency")
+  }
+
   @Test(arguments: [
     Arrivals.constant(perSecond: 1e10), .poisson(perSecond: 1e12), .periodic(clients: 1_000, every: 1e-9),
   ])

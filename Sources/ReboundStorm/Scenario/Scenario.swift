@@ -49,7 +49,10 @@ public struct Scenario: Codable, Hashable, Sendable {
   }
 
   /// Reads a scenario; what is not said is as ``init(arrivals:service:networkDelay:faults:processes:duration:seed:)`` has it.
+  ///
+  /// - Throws: What decoders throw, or ``InvalidScenario`` for a name that it does not know.
   public init(from decoder: any Decoder) throws {
+    try decoder.requireNames(of: CodingKeys.self)
     let values = try decoder.container(keyedBy: CodingKeys.self)
     self.init(
       arrivals: try values.decode(Arrivals.self, forKey: .arrivals),
@@ -142,6 +145,25 @@ public struct InvalidScenario: Error, Hashable, CustomStringConvertible {
 
   /// What is wrong, and what to give instead.
   public var description: String { "Scenario: \(setting) is \(value). \(advice)" }
+}
+
+extension Decoder {
+  /// Refuses a name that is none of these: what is not said has a default, so a slip of the pen would be another scenario.
+  func requireNames<Key: CodingKey>(of keys: Key.Type) throws {
+    let names = try container(keyedBy: AnyName.self).allKeys.map(\.stringValue).sorted()
+    guard let unknown = names.first(where: { Key(stringValue: $0) == nil }) else { return }
+    let path = (codingPath.map { $0.intValue.map(String.init) ?? $0.stringValue } + [unknown]).joined(separator: ".")
+    throw InvalidScenario(setting: path, value: "unknown", advice: "Leave it out, or correct its name.")
+  }
+}
+
+private struct AnyName: CodingKey {
+  let stringValue: String
+  var intValue: Int? { nil }
+
+  init(stringValue: String) { self.stringValue = stringValue }
+
+  init?(intValue: Int) { nil }
 }
 
 func require(

@@ -96,7 +96,10 @@ public struct Service: Codable, Hashable, Sendable {
   }
 
   /// Reads a service; what is not said is as ``init(replicas:concurrency:queueLimit:queue:time:balancing:refusalCost:)`` has it.
+  ///
+  /// - Throws: What decoders throw, or ``InvalidScenario`` for a name that it does not know.
   public init(from decoder: any Decoder) throws {
+    try decoder.requireNames(of: CodingKeys.self)
     let values = try decoder.container(keyedBy: CodingKeys.self)
     self.init(
       replicas: try values.decodeIfPresent(Int.self, forKey: .replicas) ?? 1,
@@ -126,39 +129,40 @@ public struct Service: Codable, Hashable, Sendable {
   /// For how long a request holds its place on the mean: until all have answered that are asked for it, and those whom they ask.
   private var holdingTime: Double { dependencies.reduce(time.mean) { $0 + $1.holdingTime } }
 
-  func validate() throws(InvalidScenario) {
+  /// - Parameter name: Where it stands in a scenario.
+  func validate(_ name: String = "service") throws(InvalidScenario) {
     for (setting, count) in [("replicas", replicas), ("concurrency", concurrency)] {
-      try require((1...1_000_000).contains(count), "service.\(setting)", "\(count)", "Give 1 to 1000000.")
+      try require((1...1_000_000).contains(count), "\(name).\(setting)", "\(count)", "Give 1 to 1000000.")
     }
     let limit = queueLimit ?? 0
-    try require(limit >= 0, "service.queueLimit", "\(limit)", "Give 0 for no queue, or null for any length.")
+    try require(limit >= 0, "\(name).queueLimit", "\(limit)", "Give 0 for no queue, or null for any length.")
     let numbers = [
       ("refusalCost", refusalCost), ("collapse", collapse), ("warmUp", warmUp), ("pauseEvery", pauseEvery),
       ("pauseLength", pauseLength),
     ]
     for (setting, number) in numbers {
-      try require(number >= 0 && number.isFinite, "service.\(setting)", "\(number)", "Give a number from 0.")
+      try require(number >= 0 && number.isFinite, "\(name).\(setting)", "\(number)", "Give a number from 0.")
     }
     if case .controlledDelay(let target, let interval) = queue {
       for (setting, length) in [("target", target), ("interval", interval)] {
-        try require(length >= 0 && length.isFinite, "service.queue.\(setting)", "\(length)", "Give seconds, from 0.")
+        try require(length >= 0 && length.isFinite, "\(name).queue.\(setting)", "\(length)", "Give seconds, from 0.")
       }
     }
-    try require(coldFactor >= 1 && coldFactor.isFinite, "service.coldFactor", "\(coldFactor)", "Give a number from 1.")
+    try require(coldFactor >= 1 && coldFactor.isFinite, "\(name).coldFactor", "\(coldFactor)", "Give a number from 1.")
     try require(
       slowStart > 0 && slowStart <= 1,
-      "service.slowStart",
+      "\(name).slowStart",
       "\(slowStart)",
       "Give a share above 0, at most 1."
     )
     try require(
       pauseEvery == 0 || pauseLength < pauseEvery,
-      "service.pauseLength",
+      "\(name).pauseLength",
       "\(pauseLength)",
       "Give less than pauseEvery."
     )
-    try time.validate("service.time")
-    for dependency in dependencies { try dependency.validate() }
+    try time.validate("\(name).time")
+    for (number, dependency) in dependencies.enumerated() { try dependency.validate("\(name).dependencies.\(number)") }
   }
 }
 
