@@ -1,8 +1,8 @@
 import Foundation
 
-/// How long answers took, counted in steps of less than one percent.
+/// How long answers took, counted in steps of a microsecond, and beyond 128 of them of less than one percent.
 ///
-/// The steps grow with the length: 128 of them for each doubling, from a microsecond on.
+/// The steps grow with the length: 128 of them for each doubling.
 public struct LatencyHistogram: Hashable, Sendable {
   private static let stepBits = 7
   private static let unit = 1_000

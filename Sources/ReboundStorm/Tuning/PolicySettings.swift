@@ -345,7 +345,8 @@ public struct NamedPolicy: Hashable, Sendable {
     self.settings = settings
   }
 
-  /// From no retry at all to a breaker, each a step further than the one before.
+  /// From no retry at all to a breaker with a timeout, each a step further than the one before; then an adaptive throttle, and a
+  /// detector of metastability.
   public static var ladder: [NamedPolicy] {
     let plain = PolicySettings(maxRetries: 10, firstDelay: 0.5, multiplier: 2, longestDelay: 20)
     var spread = plain

@@ -6,7 +6,14 @@ extension ErrorExamples {
   static let storm = ErrorExamples(
     module: "ReboundStorm",
     errors: [
-      ("``InvalidScenario``", InvalidScenario(setting: "duration", value: "-1.0", advice: "Give a positive one.")),
+      (
+        "``InvalidScenario``",
+        InvalidScenario(
+          setting: "duration",
+          value: "-1.0",
+          advice: "Give a positive number of seconds, at most 1e8."
+        )
+      ),
       ("``UnplayablePipeline``", UnplayablePipeline(pipeline: "weather")),
       ("``UnpredictablePolicy``", UnpredictablePolicy(stage: "circuit breaker")),
       ("``ServiceFailure/refused``", ServiceFailure.refused),
