@@ -68,6 +68,17 @@ struct ServiceTests {
     #expect(storm.latency.percentile(0.99) > 0.8)
   }
 
+  @Test func answersAsManyAsItsPausesLet() throws {
+    var service = Service(replicas: 2, concurrency: 10, time: .constant(0.05))
+    service.pauseEvery = 10
+    service.pauseLength = 2
+    #expect(abs(service.capacity - 320) < 1e-9)
+    let storm = try Storm.playCalls(scenario(service, rate: 350))
+    #expect((310...330).contains(storm.series.served[20..<40].total / 20))
+    #expect(storm.secondsToRecover == nil)
+    #expect(!storm.isMetastable)
+  }
+
   @Test func becomesSlowerTheMoreWaitIfItCollapses() throws {
     var service = Service(concurrency: 1, queueLimit: 50, time: .constant(0.01))
     let steady = try Storm.playCalls(scenario(service, rate: 120))

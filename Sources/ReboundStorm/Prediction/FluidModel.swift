@@ -42,8 +42,7 @@ struct FluidModel {
     stepCount = seconds * Self.stepsPerSecond
     let service = scenario.service
     workers = Double(service.replicas * service.concurrency)
-    let pauses = service.pauseEvery > 0 ? service.pauseLength / service.pauseEvery : 0
-    workTime = workers / service.capacity / (1 - pauses) / capacity
+    workTime = workers / service.capacity / capacity
     queue = Array(repeating: 0, count: settings.maxRetries + 1)
     (busy, overdueShares) = (queue, queue)
     due = Array(repeating: Array(repeating: 0, count: stepCount), count: queue.count)

@@ -120,9 +120,10 @@ public struct Service: Codable, Hashable, Sendable {
     dependencies = try values.decodeIfPresent([Service].self, forKey: .dependencies) ?? dependencies
   }
 
-  /// How many requests a second it can answer, all its replicas together, when nothing is wrong.
+  /// How many requests a second it can answer, all its replicas together and on the mean of their pauses, when nothing is wrong.
   public var capacity: Double {
-    let own = Double(replicas * concurrency) / holdingTime
+    let pauses = pauseEvery > 0 ? pauseLength / pauseEvery : 0
+    let own = Double(replicas * concurrency) / holdingTime * (1 - pauses)
     return dependencies.reduce(own) { min($0, $1.capacity) }
   }
 
