@@ -65,11 +65,15 @@ final class ContractRun: Sendable {
         // Lets go of whoever waits for the server, also when the case was cancelled; the cancel below, of whoever waits for the
         // transport.
         defer { stopServers() }
-        var seen = 0
+        var seen = Happened(requests: 0, events: 0)
         var looks = 0
         while looks < 10 {
           // Not in one piece: on a busy machine the case comes to run between two looks, as this task does.
           try await TimeSource.system.sleep(for: patience / 10)
+          let happened = happened
+          guard happened.requests < ContractRun.mostRequests else {
+            throw Problem(text: "requests came without an end (\(happened.requests)), so it was given up")
+          }
           looks = seen == happened ? looks + 1 : 0
           seen = happened
         }
@@ -80,10 +84,19 @@ final class ContractRun: Sendable {
     }
   }
 
-  /// How much has happened: requests that came, and events that were told.
-  private var happened: Int {
+  /// Far more than any case has.
+  private static let mostRequests = 1_000
+
+  /// Requests that came, and events that were told.
+  private struct Happened: Equatable {
+    let requests: Int
+    let events: Int
+  }
+
+  private var happened: Happened {
     let frameServers = frameServers.withLock { $0 ?? [] }
-    return server.requests.count + log.events.count + frameServers.reduce(0) { $0 + $1.requestCount }
+    let requests = frameServers.reduce(server.requests.count) { $0 + $1.requestCount }
+    return Happened(requests: requests, events: log.events.count)
   }
 
   // MARK: Sending

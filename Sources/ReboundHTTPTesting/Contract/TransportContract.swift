@@ -158,7 +158,7 @@ public struct TransportContract: Sendable {
   ///   - terminator: What speaks TLS for the servers, with a certificate that the transport trusts; without it, nothing behind
   ///     a handshake is asked for.
   ///   - patience: How long nothing may happen in a case, in real time, before it counts as hanging. A busy machine makes
-  ///     cases slow, so the whole of it has no limit.
+  ///     cases slow, so the whole of it has no limit; but one in which requests come without an end is given up.
   ///   - make: Makes a new transport.
   public init(
     lacking: Set<Feature> = [],

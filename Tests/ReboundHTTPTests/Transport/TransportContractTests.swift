@@ -1,6 +1,7 @@
 import Foundation
 import ReboundHTTP
 import ReboundHTTPTesting
+import StreamSupport
 import Testing
 
 /// What ``Transport`` promises, of each transport.
@@ -133,6 +134,49 @@ struct TransportContractTests {
     for promise in contract.cases.prefix(3) {
       await #expect(throws: TransportContract.Violation.self) { try await promise.run() }
     }
+  }
+
+  /// Sends a request again whenever it fails, until it is cancelled.
+  private struct Stubborn: Transport {
+    let base: any Transport
+
+    private final class Exchange: TransportExchange {
+      private let current = Locked<(any TransportExchange)?>(nil)
+      private let isCancelled = Locked(false)
+
+      func send(_ request: TransportRequest, over base: any Transport, telling receiver: @escaping Receiver) {
+        guard !isCancelled.withLock({ $0 }) else { return }
+        let exchange = base.start(request) { [self] event in
+          if case .failed = event { send(request, over: base, telling: receiver) } else { receiver(event) }
+        }
+        current.withLock { $0 = exchange }
+      }
+
+      func cancel() {
+        isCancelled.withLock { $0 = true }
+        current.withLock { $0 }?.cancel()
+      }
+
+      func pause() {}
+      func resume() {}
+    }
+
+    typealias Receiver = @Sendable (TransportEvent) -> Void
+
+    func start(_ request: TransportRequest, telling receiver: @escaping Receiver) -> any TransportExchange {
+      let exchange = Exchange()
+      exchange.send(request, over: base, telling: receiver)
+      return exchange
+    }
+  }
+
+  @Test("that send a request again without an end are given up")
+  func endless() async throws {
+    let kind = try #require(TransportKind.allCases.last)
+    let contract = TransportContract(patience: .seconds(1)) { Stubborn(base: kind.make($0, reachability: $1)) }
+    let promise = try #require(contract.cases.first { $0.faultCase?.fault == .emptyReply })
+    let violation = await #expect(throws: TransportContract.Violation.self) { try await promise.run() }
+    #expect(violation?.problem.hasPrefix("requests came without an end") == true, "\(violation.map { "\($0)" } ?? "")")
   }
 
   @Test("that are cancelled end at once, also where they wait for the server")
