@@ -111,9 +111,15 @@ final class ServedConnection {
 
   private func readChunks() {
     while let line = readLine(), let size = Int(line.prefix { $0 != ";" }, radix: 16) {
+      guard size > 0 else { return readTrailers() }
       readBytes(size)
-      guard let after = readLine(), after.isEmpty, size > 0 else { return }
+      guard let after = readLine(), after.isEmpty else { return }
     }
+  }
+
+  /// The fields behind the last chunk, if there are any, up to the empty line.
+  private func readTrailers() {
+    while let line = readLine(), !line.isEmpty {}
   }
 
   private func readLine() -> String? {

@@ -23,6 +23,24 @@ struct MisbehavingServerTests {
     #expect(!isRung())
   }
 
+  @Test("fields behind the last chunk are no part of the next request", arguments: 0...3)
+  func trailers(count: Int) throws {
+    let server = try MisbehavingServer()
+    server.program("/", .answer("ok."))
+    let client = try Socket.connected(to: server.port)
+    let fields = (0..<count).map { "X-\($0): 1\r\n" }.joined()
+    for _ in 1...2 {
+      var answer = ""
+      #expect(client.send("PUT / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nab\r\n0\r\n\(fields)\r\n".utf8))
+      while !answer.hasSuffix("."), case let bytes = client.receive(atMost: 65_536), !bytes.isEmpty {
+        answer += String(decoding: bytes, as: UTF8.self)
+      }
+      #expect(answer.hasSuffix("ok."))
+    }
+    #expect(server.requests.map(\.method) == ["PUT", "PUT"])
+    #expect(server.requests.map(\.bodyCount) == [2, 2])
+  }
+
   @Test("once it is stopped, connections are refused")
   func stopped() throws {
     let servers = (try MisbehavingServer(), try FrameServer([]), try ForwardProxy())
