@@ -41,9 +41,10 @@
       Thread.detachNewThread { [weak self, listener] in
         while true {
           let client = accept(listener, nil, nil)
-          guard client >= 0 else { return }
-          guard let self else {
-            close(client)
+          guard client >= 0, let self else {
+            if client >= 0 { close(client) }
+            // Not before: by then its number could be that of another test's listener, whose connections this would take.
+            close(listener)
             return
           }
           pass(client)
@@ -53,7 +54,6 @@
 
     deinit {
       shutdown(listener, Int32(SHUT_RDWR))
-      close(listener)
       drop()
     }
 
