@@ -85,7 +85,7 @@ public struct HTTPCacheStorageFailure: Error, Sendable, CustomStringConvertible 
     case removing
     /// A copy was torn or damaged, or none at all. It is removed, and the request went on without it.
     case damaged
-    /// To answer within a second. The request went on without it.
+    /// To answer within a second, or at all while a thousand others wait for it. The request went on without it.
     case slow
     /// To keep up: more waits to be stored than the cache may have in memory. The copy is in memory alone.
     case busy

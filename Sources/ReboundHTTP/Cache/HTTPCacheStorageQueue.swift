@@ -8,7 +8,7 @@ import StreamSupport
 ///
 /// All that a storage does, it does on one queue, one thing after the other. So nobody's thread waits for a disk; what was
 /// stored or forgotten before a look is so for that look; and no lock is held while a storage works. What waits there to be
-/// stored is bounded.
+/// stored is bounded, and how many looks do.
 final class HTTPCacheStorageQueue: Sendable {
   /// Runs work somewhere, later or at once.
   typealias Run = @Sendable (@escaping @Sendable () -> Void) -> Void
@@ -16,21 +16,13 @@ final class HTTPCacheStorageQueue: Sendable {
   private struct State {
     /// How many bytes wait to be stored.
     var pending = 0
-    var debts = Debts()
+    /// How many looks wait for their turn.
+    var looks = 0
+    var debts = HTTPCacheDebts()
   }
 
-  /// What was to be forgotten, and is not yet.
-  private struct Debts {
-    private static let most = 1_000
-
-    var isAll = false
-    var addresses: Set<String> = []
-
-    mutating func owe(_ address: String) {
-      addresses.insert(address)
-      if addresses.count > Debts.most { (isAll, addresses) = (true, []) }
-    }
-  }
+  /// How many looks wait at most: the queue has what they are for until the storage goes on, which may hang.
+  private static let mostLooks = 1_000
 
   private let storage: any HTTPCacheStorage
   private let pendingLimit: Int
@@ -79,7 +71,18 @@ final class HTTPCacheStorageQueue: Sendable {
       }
       // Whoever enforces a deadline from outside ends the look as well.
       let rest = deadline.map { $0.isEnforced ? patience : min($0.remaining, patience) } ?? patience
+      let mayWait = state.withLock { state in
+        guard state.looks < HTTPCacheStorageQueue.mostLooks else { return false }
+        state.looks += 1
+        return true
+      }
+      guard mayWait else {
+        first.come { cache.kept(for: key, answering: request.message)?.copy }
+        onFailure(HTTPCacheStorageFailure(.slow, name: HTTPCacheKeyDigest(key).name))
+        return first
+      }
       work { [self] in
+        state.withLock { $0.looks -= 1 }
         if first.isAwaited { first.come { find(key, request, in: cache) } }
       }
       first.keep(
@@ -361,7 +364,7 @@ final class HTTPCacheStorageQueue: Sendable {
     do {
       if debts.isAll {
         try storage.removeAll()
-        state.withLock { $0.debts = Debts() }
+        state.withLock { $0.debts = HTTPCacheDebts() }
       } else if debts.addresses.contains(address) {
         try storage.removeAll(ofAddress: address)
         state.withLock { _ = $0.debts.addresses.remove(address) }

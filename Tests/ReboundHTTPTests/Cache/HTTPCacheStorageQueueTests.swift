@@ -655,6 +655,30 @@ struct HTTPCacheStorageQueueTests {
     #expect(setting.kinds == [])
   }
 
+  @Test("a thousand wait for a disk that hangs, and whoever comes then goes on without it at once")
+  func manyLooks() throws {
+    let setting = Setting([Self.answer("a"), Self.answer("b")])
+    let waiting = Waiting()
+    let process = setting.process(work: waiting.add)
+    let first = (0..<1_000).map { process.send(Anything(path: "\($0)")) }
+    #expect(setting.test.transport.count == 0)
+    let late = process.send(Anything(path: "late"))
+    setting.wait(.zero)
+    #expect(late.values.count == 1)
+    #expect(setting.test.transport.count == 1)
+    #expect(setting.kinds == [.slow])
+    for recorder in first { recorder.cancel() }
+    waiting.run()
+    // The disk goes on: it is waited for again.
+    let next = process.send()
+    setting.wait(.zero)
+    #expect(setting.test.transport.count == 1)
+    waiting.run()
+    setting.wait(.zero)
+    #expect(next.values.count == 1)
+    #expect(setting.kinds == [.slow])
+  }
+
   @Test("a disk that does not answer within a second is not waited for, and what it says later changes nothing")
   func slow() throws {
     let setting = Setting([Self.answer("a"), Self.answer("b")])
