@@ -71,29 +71,25 @@ final class HTTPCacheStorageQueue: Sendable {
       }
       // Whoever enforces a deadline from outside ends the look as well.
       let rest = deadline.map { $0.isEnforced ? patience : min($0.remaining, patience) } ?? patience
+      @Sendable func goOn(blamingStorage isToBlame: Bool) {
+        let isFirst = first.come { cache.kept(for: key, answering: request.message)?.copy }
+        if isFirst, isToBlame { onFailure(HTTPCacheStorageFailure(.slow, name: HTTPCacheKeyDigest(key).name)) }
+      }
       let mayWait = state.withLock { state in
         guard state.looks < HTTPCacheStorageQueue.mostLooks else { return false }
         state.looks += 1
         return true
       }
       guard mayWait else {
-        first.come { cache.kept(for: key, answering: request.message)?.copy }
-        onFailure(HTTPCacheStorageFailure(.slow, name: HTTPCacheKeyDigest(key).name))
+        goOn(blamingStorage: true)
         return first
       }
       work { [self] in
         state.withLock { $0.looks -= 1 }
         if first.isAwaited { first.come { find(key, request, in: cache) } }
       }
-      first.keep(
-        request.time.after(rest) { [self] in
-          let isFirst = first.come { cache.kept(for: key, answering: request.message)?.copy }
-          // The storage is not to blame that a call has less time.
-          if isFirst, rest == patience {
-            onFailure(HTTPCacheStorageFailure(.slow, name: HTTPCacheKeyDigest(key).name))
-          }
-        }
-      )
+      // The storage is not to blame that a call has less time.
+      first.keep(request.time.after(rest) { [self] in goOn(blamingStorage: rest == patience) })
       return first
     }
   }
