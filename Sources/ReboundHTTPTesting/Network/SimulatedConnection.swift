@@ -91,10 +91,10 @@ final class SimulatedConnection: ExchangeCarrier, Sendable {
   }
 
   /// When a connection stands that is begun now; `nil` if nothing comes back.
-  private func roundTrip() -> SimulatedNetwork.Passage? {
+  private func roundTrip() -> SimulatedNetwork.Transmission? {
     guard let there = network.send(0, on: way), let back = network.send(0, on: way.back) else { return nil }
     let opened = there.arrival + back.arrival - network.time.now
-    return SimulatedNetwork.Passage(way: way, arrival: opened, partitionCount: there.partitionCount)
+    return SimulatedNetwork.Transmission(way: way, arrival: opened, partitionCount: there.partitionCount)
   }
 
   private func send(_ body: Data, _ fault: SimulatedFault?) {
@@ -106,22 +106,23 @@ final class SimulatedConnection: ExchangeCarrier, Sendable {
       headers: request.headers,
       body: body
     )
-    guard fault != .lostRequest, let passage = network.send(sent.size, on: way) else {
+    guard fault != .lostRequest, let transmission = network.send(sent.size, on: way) else {
       return note("the request is lost")
     }
     state.withLock { $0.isServed = true }
     // Not stopped when the client goes: it is on its way.
     let journey = OneShot { [self] in
       if !body.isEmpty { exchange.sent(Int64(body.count)) }
-      arrive(sent, passage, fault)
+      arrive(sent, transmission, fault)
     }
-    start(journey, at: passage.arrival)
+    start(journey, at: transmission.arrival)
   }
 
   // MARK: At the server
 
-  private func arrive(_ sent: SimulatedRequest, _ passage: SimulatedNetwork.Passage, _ fault: SimulatedFault?) {
-    guard !network.isLost(passage) else {
+  private func arrive(_ sent: SimulatedRequest, _ transmission: SimulatedNetwork.Transmission, _ fault: SimulatedFault?)
+  {
+    guard !network.isLost(transmission) else {
       note("the request is lost")
       return leave()
     }
@@ -166,7 +167,7 @@ final class SimulatedConnection: ExchangeCarrier, Sendable {
 
   private struct Message {
     let part: SimulatedPart
-    let passage: SimulatedNetwork.Passage
+    let transmission: SimulatedNetwork.Transmission
   }
 
   /// Sends messages back, one right behind the other, and all behind those that were sent before.
@@ -175,28 +176,28 @@ final class SimulatedConnection: ExchangeCarrier, Sendable {
     // A little later: what comes at the same moment comes in any order.
     var earliest = state.withLock { $0.lastArrival }.map { $0 + .nanoseconds(1) } ?? .zero
     for part in parts {
-      guard let passage = network.send(part.size, on: way.back, notBefore: earliest) else {
+      guard let transmission = network.send(part.size, on: way.back, notBefore: earliest) else {
         note(Self.lostAnswer)
         break
       }
-      messages.append(Message(part: part, passage: passage))
-      earliest = passage.arrival
+      messages.append(Message(part: part, transmission: transmission))
+      earliest = transmission.arrival
     }
-    state.withLock { $0.lastArrival = messages.last?.passage.arrival ?? $0.lastArrival }
+    state.withLock { $0.lastArrival = messages.last?.transmission.arrival ?? $0.lastArrival }
     leave()
     bring(messages[...])
   }
 
   private func bring(_ messages: ArraySlice<Message>) {
     guard let next = messages.first else { return }
-    at(next.passage, orNote: Self.lostAnswer) { connection in
+    at(next.transmission, orNote: Self.lostAnswer) { connection in
       connection.deliver(next.part)
       connection.bring(messages.dropFirst())
     }
   }
 
-  private func fail(_ kind: TransportFailure.Kind, at passage: SimulatedNetwork.Passage) {
-    at(passage, orNote: Self.noWay) { $0.deliver(Self.unsent(kind)) }
+  private func fail(_ kind: TransportFailure.Kind, at transmission: SimulatedNetwork.Transmission) {
+    at(transmission, orNote: Self.noWay) { $0.deliver(Self.unsent(kind)) }
   }
 
   private static func unsent(_ kind: TransportFailure.Kind) -> SimulatedPart {
@@ -261,17 +262,17 @@ final class SimulatedConnection: ExchangeCarrier, Sendable {
 
   /// Does something when a message arrives at the client, or notes that it is lost.
   private func at(
-    _ passage: SimulatedNetwork.Passage,
+    _ transmission: SimulatedNetwork.Transmission,
     orNote loss: String,
     _ action: @escaping @Sendable (SimulatedConnection) -> Void
   ) {
-    let timer = OneShot { [self] in if network.isLost(passage) { note(loss) } else { action(self) } }
+    let timer = OneShot { [self] in if network.isLost(transmission) { note(loss) } else { action(self) } }
     // Before it is set, or it could ring meanwhile and take the place of the one that comes next.
     let isOver = state.withLock { state in
       if !state.isOver { state.timer = timer }
       return state.isOver
     }
-    if !isOver { start(timer, at: passage.arrival) }
+    if !isOver { start(timer, at: transmission.arrival) }
   }
 
   /// Sets a timer, which holds what the source of time has given it: to let go of that may be to cancel it.

@@ -55,7 +55,7 @@ public final class SimulatedNetwork: Sendable {
   }
 
   /// A message under way.
-  struct Passage {
+  struct Transmission {
     let way: Way
     let arrival: Duration
     /// How many partitions there had been when it was sent: any later one between its hosts has it lost.
@@ -144,8 +144,8 @@ public final class SimulatedNetwork: Sendable {
   // MARK: What connections ask
 
   /// Whether the way of a message was cut since it was sent, though it be whole again.
-  func isLost(_ passage: Passage) -> Bool {
-    state.withLock { $0.isCut(passage.way, behind: passage.partitionCount) }
+  func isLost(_ transmission: Transmission) -> Bool {
+    state.withLock { $0.isCut(transmission.way, behind: transmission.partitionCount) }
   }
 
   /// Sends a message; `nil` if it is lost at once.
@@ -154,7 +154,7 @@ public final class SimulatedNetwork: Sendable {
   ///   - bytes: How large it is.
   ///   - way: Which way it goes.
   ///   - earliest: When the message before it on the same exchange arrives.
-  func send(_ bytes: Int, on way: Way, notBefore earliest: Duration = .zero) -> Passage? {
+  func send(_ bytes: Int, on way: Way, notBefore earliest: Duration = .zero) -> Transmission? {
     let chance = LinkTraffic.Chance(loss: random.next(), latency: random.next())
     let now = time.now
     return state.withLock { state in
@@ -162,7 +162,7 @@ public final class SimulatedNetwork: Sendable {
       let link = state.links[way] ?? link
       return state.traffic[way, default: LinkTraffic()]
         .arrival(of: bytes, notBefore: max(earliest, now), over: link, now: now, chance)
-        .map { Passage(way: way, arrival: $0, partitionCount: state.partitions.count) }
+        .map { Transmission(way: way, arrival: $0, partitionCount: state.partitions.count) }
     }
   }
 

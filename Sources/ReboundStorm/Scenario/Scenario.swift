@@ -150,14 +150,14 @@ public struct InvalidScenario: Error, Hashable, CustomStringConvertible {
 extension Decoder {
   /// Refuses a name that is none of these: what is not said has a default, so a slip of the pen would be another scenario.
   func requireNames<Key: CodingKey>(of keys: Key.Type) throws {
-    let names = try container(keyedBy: AnyName.self).allKeys.map(\.stringValue).sorted()
+    let names = try container(keyedBy: AnyCodingKey.self).allKeys.map(\.stringValue).sorted()
     guard let unknown = names.first(where: { Key(stringValue: $0) == nil }) else { return }
     let path = (codingPath.map { $0.intValue.map(String.init) ?? $0.stringValue } + [unknown]).joined(separator: ".")
     throw InvalidScenario(setting: path, value: "unknown", advice: "Leave it out, or correct its name.")
   }
 }
 
-private struct AnyName: CodingKey {
+private struct AnyCodingKey: CodingKey {
   let stringValue: String
   var intValue: Int? { nil }
 

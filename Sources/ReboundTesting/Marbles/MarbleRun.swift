@@ -75,7 +75,7 @@ struct MarbleRun<Input, InputFailure: Error, Output: Equatable, Failure: Error> 
 
   // MARK: Playing
 
-  private enum Act {
+  private enum Signal {
     case subscribe
     case request(Subscribers.Demand)
     case cancel
@@ -84,10 +84,10 @@ struct MarbleRun<Input, InputFailure: Error, Output: Equatable, Failure: Error> 
   /// Lets the subscriber do what its row says; it is scheduled first, so in each frame it acts first.
   private func schedule(_ row: MarbleRow?, _ recorder: Recorder<Output, Failure>) throws {
     let chain = diagram.chain.publisher
-    for (frame, acts) in try acts(in: row) {
+    for (frame, signals) in try signals(in: row) {
       scheduler.schedule(after: VirtualTime(frame: frame)) {
-        for act in acts {
-          switch act {
+        for signal in signals {
+          switch signal {
           case .subscribe: chain.subscribe(recorder)
           case .request(let demand): recorder.request(demand)
           case .cancel: recorder.cancel()
@@ -98,19 +98,19 @@ struct MarbleRun<Input, InputFailure: Error, Output: Equatable, Failure: Error> 
   }
 
   /// What the subscriber does, by frame.
-  private func acts(in row: MarbleRow?) throws -> [Int: [Act]] {
+  private func signals(in row: MarbleRow?) throws -> [Int: [Signal]] {
     guard let row else { return [0: [.subscribe, .request(.unlimited)]] }
     try row.refuse(
       [.finish, .failure],
       "an end in a demand row. The publisher ends; the subscriber cancels, with '!'."
     )
     let asks = row.places.contains { if case .value = $0.mark { true } else { false } }
-    let beginning: [Act] = asks ? [.subscribe] : [.subscribe, .request(.unlimited)]
-    var acts = row.text.contains("^") ? [:] : [0: beginning]
+    let beginning: [Signal] = asks ? [.subscribe] : [.subscribe, .request(.unlimited)]
+    var signals = row.text.contains("^") ? [:] : [0: beginning]
     var hasCancelled = false
     for place in row.places {
       // A recorder without a subscription would do nothing, and the test show nothing.
-      if acts.isEmpty, place.mark != .subscription {
+      if signals.isEmpty, place.mark != .subscription {
         throw MarbleSyntaxError(
           row.text,
           place.column,
@@ -121,14 +121,14 @@ struct MarbleRun<Input, InputFailure: Error, Output: Equatable, Failure: Error> 
         throw MarbleSyntaxError(row.text, place.column, "something behind '!', which ends all. Leave it out.")
       }
       switch place.mark {
-      case .value(let name): acts[place.frame, default: []].append(.request(try demand(name, place, row)))
-      case .cancel: acts[place.frame, default: []].append(.cancel)
-      case .subscription: acts[place.frame, default: []] += beginning
+      case .value(let name): signals[place.frame, default: []].append(.request(try demand(name, place, row)))
+      case .cancel: signals[place.frame, default: []].append(.cancel)
+      case .subscription: signals[place.frame, default: []] += beginning
       case .finish, .failure: break
       }
       hasCancelled = place.mark == .cancel
     }
-    return acts
+    return signals
   }
 
   private func demand(_ name: Character, _ place: MarbleRow.Place, _ row: MarbleRow) throws -> Subscribers.Demand {
