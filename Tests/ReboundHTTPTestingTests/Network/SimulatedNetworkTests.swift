@@ -207,18 +207,13 @@ struct SimulatedNetworkTests {
       let network = SimulatedNetwork(link: Self.link(1_000))
       network.serve(Self.host, Self.sunny)
       let url = try #require(URL(string: "https://\(Self.host)"))
-      let events = Locked<[String]>([])
-      let exchange = network.transport().start(TransportRequest(url)) { event in
-        events.withLock { $0.append(Self.name(of: event)) }
-      }
-      try await TimeSource.current.sleep(for: .seconds(seconds))
+      async let events = Self.events(of: TransportRequest(url), on: network, after: .seconds(60))
+      try await Self.wait(seconds: seconds)
       network.partition(["elsewhere"])
       network.partition([Self.host])
       network.heal()
-      try await TimeSource.current.sleep(for: .seconds(60))
       let kind: TransportFailure.Kind = seconds < 2 ? .timeout(.connect) : .timeout(.idle)
-      try requireEqual(events.withLock { $0 }, ["failed: \(kind)"])
-      exchange.cancel()
+      try requireEqual(try await events, ["failed: \(kind)"])
     }
   }
 
@@ -227,7 +222,7 @@ struct SimulatedNetworkTests {
       let network = SimulatedNetwork(link: Self.link(1_000))
       network.serve(Self.host, Self.sunny)
       async let failure = Self.failure(of: Self.client(network))
-      try await TimeSource.current.sleep(for: .seconds(1.5))
+      try await Self.wait(seconds: 1.5)
       network.partition(["elsewhere"])
       try requireEqual(await failure, nil)
     }
@@ -238,7 +233,7 @@ struct SimulatedNetworkTests {
       let network = SimulatedNetwork(link: Self.link(1_000))
       network.stop(Self.host)
       async let failure = Self.failure(of: Self.client(network))
-      try await TimeSource.current.sleep(for: .seconds(1.5))
+      try await Self.wait(seconds: 1.5)
       network.partition([Self.host])
       try requireEqual(await failure, .transport(.timeout(.connect)))
     }
@@ -275,7 +270,7 @@ struct SimulatedNetworkTests {
       let network = SimulatedNetwork(link: Self.link(1_000))
       network.serve(Self.host, Self.sunny)
       async let failure = Self.failure(of: Self.client(network))
-      try await TimeSource.current.sleep(for: .seconds(0.5))
+      try await Self.wait(seconds: 0.5)
       network.stop(Self.host)
       try requireEqual(await failure, .transport(.connect))
       try requireEqual(network.requestCount, 0)
@@ -287,7 +282,7 @@ struct SimulatedNetworkTests {
       let network = SimulatedNetwork(link: Self.link(1_000))
       network.serve(Self.host, Self.sunny)
       async let failure = Self.failure(of: Self.client(network))
-      try await TimeSource.current.sleep(for: .seconds(3.5))
+      try await Self.wait(seconds: 3.5)
       // A way on which the break would be there first.
       network.connect("client", Self.host, by: .perfect)
       network.stop(Self.host)
@@ -393,6 +388,11 @@ struct SimulatedNetworkTests {
     case .finished: "finished"
     case .failed(let failure): "failed: \(failure.kind)"
     }
+  }
+
+  /// Lets so long pass in the simulation's time, which takes none.
+  private static func wait(seconds: Double) async throws {
+    try await TimeSource.current.sleep(for: .seconds(seconds))
   }
 
   private static func events(
