@@ -292,11 +292,15 @@ extension Chaos {
     _ operation: nonisolated(nonsending) () async throws -> Output
   ) async throws -> Output {
     let plan = planCall(isStream: false)
-    let value = try await ChaosDelay<any Error>(steps: plan.steps).run(time: time) {
-      if let end = plan.end { try end.get() } else { try await operation() }
-    }
+    try await wait(plan.steps, time)
+    let value = if let end = plan.end { try end.get() } else { try await operation() }
     let result = planValue(value, isStream: false)
-    guard let delay = result.delay else { return result.value }
-    return try await ChaosDelay<any Error>(steps: [.delay(delay)]).run(time: time) { result.value }
+    if let delay = result.delay { try await wait([.delay(delay)], time) }
+    return result.value
+  }
+
+  /// A call that is spared, as most are, has no execution of its own.
+  private nonisolated(nonsending) func wait(_ steps: [ChaosStep], _ time: TimeSource) async throws {
+    if !steps.isEmpty { try await ChaosDelay<any Error>(steps: steps).run(time: time) {} }
   }
 }
