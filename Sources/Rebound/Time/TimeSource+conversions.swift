@@ -41,10 +41,17 @@ extension TimeSource {
           guard (try? await clock.sleep(for: delay)) != nil else { return }
           action()
         }
-        return AnyCancellable(task.cancel)
+        return SleepingTask(task: task)
       }
     )
   }
+}
+
+/// What is let go of goes on, as a timer of ``TimeSource/system`` does: an `AnyCancellable` would end it.
+private struct SleepingTask: Cancellable {
+  let task: Task<Void, Never>
+
+  func cancel() { task.cancel() }
 }
 
 extension Scheduler {

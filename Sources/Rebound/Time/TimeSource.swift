@@ -36,8 +36,9 @@ public struct TimeSource: Sendable {
   /// - Parameters:
   ///   - now: How much time has passed since some moment. Called on whichever thread needs it.
   ///   - wallClock: The present by the device's clock, since the beginning of 1970.
-  ///   - after: Calls a closure after so long, once, on any thread, unless what it returns is cancelled before. The
-  ///     closure may come before `after` returns. A delay of zero or less is as soon as possible.
+  ///   - after: Calls a closure after so long, once, on any thread, unless what it returns is cancelled before; to let go
+  ///     of that cancels nothing, so it is no `AnyCancellable`. The closure may come before `after` returns. A delay of
+  ///     zero or less is as soon as possible.
   public init(
     now: @escaping @Sendable () -> Duration,
     wallClock: @escaping @Sendable () -> Duration = TimeSource.deviceClock,
@@ -77,6 +78,8 @@ public struct TimeSource: Sendable {
   }
 
   /// Does something after a pause, once, unless what is returned is cancelled before.
+  ///
+  /// To let go of what is returned cancels nothing.
   ///
   /// - Parameters:
   ///   - delay: Zero or less is as soon as possible.

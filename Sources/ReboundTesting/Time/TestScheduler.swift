@@ -234,8 +234,16 @@ extension TestScheduler: TimeProviding {
   private func schedule(after delay: Duration, _ action: @escaping @Sendable () -> Void) -> any Cancellable {
     let job = Job(every: nil, action)
     state.withLock { $0.pending.add(job, due: $0.clock.advanced(by: .init(delay.roundedUpToNanoseconds))) }
-    return AnyCancellable { [weak self, weak job] in
-      if let self, let job { self.cancel(job) }
+    return PendingJob(scheduler: self, job: job)
+  }
+
+  /// What is let go of is done all the same, as a timer of `TimeSource.system` is: an `AnyCancellable` would end it.
+  private struct PendingJob: Cancellable {
+    weak var scheduler: TestScheduler?
+    weak var job: Job?
+
+    func cancel() {
+      if let scheduler, let job { scheduler.cancel(job) }
     }
   }
 }

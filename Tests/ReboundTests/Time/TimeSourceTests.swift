@@ -38,6 +38,15 @@ struct TimeSourceTests {
     withExtendedLifetime(timers) {}
   }
 
+  @Test("one that nobody holds comes all the same", arguments: [true, false])
+  func letGo(isPlain: Bool) {
+    let time = isPlain ? TimeSource(plain) : TimeSource(scheduler)
+    _ = time.after(.seconds(1)) { log.write("came") }
+    scheduler.advance(by: .seconds(1))
+    #expect(log.events == ["came"])
+    #expect(scheduler.pendingCount == 0)
+  }
+
   @Test("one that is cancelled does not come, and leaves nothing behind", arguments: [true, false])
   func cancelBefore(isPlain: Bool) {
     let time = isPlain ? TimeSource(plain) : TimeSource(scheduler)
@@ -151,6 +160,20 @@ struct TimeSourceTests {
       }
     }
     #expect(log.events == ["\(Duration.seconds(2))"])
+  }
+
+  @Test("a timer of a clock that nobody holds comes all the same")
+  func clockLetGo() async {
+    let clock = SteppedClock()
+    let came = AsyncStream<Void>.makeStream()
+    _ = TimeSource(clock).after(.seconds(2)) {
+      log.write("came")
+      came.continuation.finish()
+    }
+    await clock.untilAsleep(1)
+    clock.advance(by: .seconds(2))
+    for await _ in came.stream {}
+    #expect(log.events == ["came"])
   }
 
   @Test("a timer of a clock that is cancelled wakes its sleeper")
