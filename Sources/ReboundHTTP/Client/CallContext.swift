@@ -10,6 +10,8 @@ final class CallContext: Sendable {
   private let ownTime: TimeSource?
   let id: String
   let identity: String?
+  /// Whether the request names a service of its own that what the client adds for its own is not for.
+  let leavesOrigin: Bool
   private let request: RequestParts
   private let start: Duration
   private let observe: (@Sendable (HTTPEvent) -> Void)?
@@ -40,6 +42,7 @@ final class CallContext: Sendable {
     self.observe = observe
     self.request = request
     self.identity = identity
+    leavesOrigin = request.baseURL.map(client.settings.isElsewhere) ?? false
     start = observe == nil ? .zero : client.settings.time.now
     watched = observe == nil ? nil : WatchedCall(id, request.operation(), client.settings.redaction)
   }
@@ -51,6 +54,7 @@ final class CallContext: Sendable {
     self.id = id
     self.identity = identity
     self.request = request
+    leavesOrigin = false
     observe = nil
     watched = nil
     start = .zero
@@ -73,13 +77,18 @@ final class CallContext: Sendable {
   var timeLimit: Duration? { request.deadline ?? client?.settings.deadline }
   var isIdempotent: Bool { request.isIdempotent }
   var hasGeneratedKey: Bool { request.idempotency == .generatedKey }
-  var isAuthenticated: Bool { request.isAuthenticated }
+  var isAuthenticated: Bool { request.isAuthenticated && !leavesOrigin }
   var validStatuses: ClosedRange<Int> { request.validStatuses }
   var takesWebPages: Bool { request.takesWebPages }
   var errorParser: ErrorParser { request.errorParser }
   var validator: ResponseValidator? { request.validator }
   var time: TimeSource { client?.settings.time ?? ownTime ?? .current }
   var redaction: Redaction { client?.settings.redaction ?? .standard }
+
+  /// Whether a header field goes along to another origin than it was made for.
+  func carries(_ name: String) -> Bool {
+    client?.settings.redirects.carriedHeaders.contains(name.lowercased()) ?? false
+  }
 
   /// Whether an answer has a status that means success.
   func accepts(_ response: HTTPResponse) -> Bool { validStatuses.contains(response.status) }

@@ -82,7 +82,6 @@ extension CallSubscription {
           count: count + 1,
           first: request.message,
           hasLeftOrigin: hop.hasLeftOrigin || Origin(message.url) != Origin(hop.message.url),
-          carriedHeaders: settings.redirects.carriedHeaders,
           redirectChain: chain
         )
         $0.askAboutCopy()
@@ -121,8 +120,6 @@ final class Redirection: Sendable {
   /// What was asked for before any of them.
   let first: TransportRequest
   let hasLeftOrigin: Bool
-  /// The fields that go along to another origin.
-  let carriedHeaders: Set<String>
   /// What it means for copies of the answer.
   let redirectChain: RedirectChain
 
@@ -130,13 +127,11 @@ final class Redirection: Sendable {
     count: Int,
     first: TransportRequest,
     hasLeftOrigin: Bool,
-    carriedHeaders: Set<String>,
     redirectChain: RedirectChain
   ) {
     self.count = count
     self.first = first
     self.hasLeftOrigin = hasLeftOrigin
-    self.carriedHeaders = carriedHeaders
     self.redirectChain = redirectChain
   }
 }

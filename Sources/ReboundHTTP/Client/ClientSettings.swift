@@ -30,12 +30,20 @@ struct ClientSettings: Sendable {
   var deadline: Duration?
   var deadlineHeader: String?
   var redirects = RedirectPolicy.follow()
+  var trustedOrigins: [URL] = []
   var headers: HTTPHeaders = [:]
   var redaction = Redaction.standard
   var identity: (@Sendable () -> String?)?
   var observer: (@Sendable (HTTPEvent) -> Void)?
   /// Where events are written while somebody reads.
   var lines: JSONLines?
+
+  /// Whether an address belongs to another service than this client's, and to none that is trusted like it.
+  func isElsewhere(_ address: URL) -> Bool {
+    guard let baseURL else { return false }
+    let origin = Origin(address)
+    return !([baseURL] + trustedOrigins).contains { Origin($0) == origin }
+  }
 
   /// The same for a client and its calls, which would else copy all of it at each step.
   final class Shared: Sendable {

@@ -132,7 +132,8 @@ public struct HTTPRequest: Sendable {
   public var timeLimit: Duration? { call.timeLimit }
   /// Whether sending it twice has the effect of sending it once.
   public var isIdempotent: Bool { call.isIdempotent }
-  /// Whether it is to be sent with the user's credential.
+  /// Whether it is to be sent with the user's credential: never to another origin than the client's, unless that is one of
+  /// ``WebAPIClient/trustedOrigins``.
   public var isAuthenticated: Bool { call.isAuthenticated }
   /// Who asks.
   ///
@@ -141,17 +142,16 @@ public struct HTTPRequest: Sendable {
 
   /// How many redirects this attempt has followed to get to the address of ``message``.
   public var redirects: Int { redirection?.count ?? 0 }
-  /// Whether a redirect has led to another scheme, host or port on the way, also if it has come back since.
+  /// Whether it goes to another scheme, host or port than that of the client: because it names that itself
+  /// (``Request/baseURL``), and it is none of ``WebAPIClient/trustedOrigins``, or because a redirect has led to another one
+  /// on the way, also if it has come back since.
   ///
-  /// What was made for the first address, such as a credential, is not for this one.
-  public var hasLeftOrigin: Bool { redirection?.hasLeftOrigin ?? false }
+  /// What was made for the client's service, such as a credential, is not for this one.
+  public var hasLeftOrigin: Bool { redirection?.hasLeftOrigin ?? call.leavesOrigin }
 
   /// Whether a header field may be added where the request goes now: any may at the origin that it was made for, and
   /// elsewhere those that the client's ``RedirectPolicy`` carries.
-  public func mayCarry(header name: String) -> Bool {
-    guard let redirection, redirection.hasLeftOrigin else { return true }
-    return redirection.carriedHeaders.contains(name.lowercased())
-  }
+  public func mayCarry(header name: String) -> Bool { !hasLeftOrigin || call.carries(name) }
 
   /// The client's time: for whatever waits or measures on the way.
   public var time: TimeSource { call.time }

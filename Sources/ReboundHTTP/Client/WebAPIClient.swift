@@ -54,9 +54,23 @@ public struct WebAPIClient: RequestExecutor {
   /// Header fields for all requests; a request's own win.
   ///
   /// Besides, each call has an X-Request-ID of its own, the same for all attempts, to find it in the server's logs.
+  ///
+  /// To another origin than that of ``baseURL`` go those that a redirect would take along, unless it is one of
+  /// ``trustedOrigins``.
   public var headers: HTTPHeaders {
     get { shared.settings.headers }
     set { settings.headers = newValue }
+  }
+  /// Services besides that of ``baseURL`` that get what this client adds for its own; none by default.
+  ///
+  ///     client.trustedOrigins = [uploads]  // for requests whose baseURL has the scheme, host and port of this address
+  ///
+  /// A request whose ``Request/baseURL`` has another origin goes without the user's credential, keys, traces and header
+  /// fields, but for those that a redirect would take along. A client without a ``baseURL`` has no service of its own, and
+  /// adds all of them to each request.
+  public var trustedOrigins: [URL] {
+    get { shared.settings.trustedOrigins }
+    set { settings.trustedOrigins = newValue }
   }
   /// What must not be seen in logs and failures.
   ///
@@ -301,6 +315,7 @@ public struct WebAPIClient: RequestExecutor {
     )
     if !shared.settings.headers.isEmpty {
       var fields = shared.settings.headers
+      if context.leavesOrigin { fields = HTTPHeaders(fields.filter { context.carries($0.name) }) }
       fields.set(message.headers)
       message.headers = fields
       if let field = fields.first(where: { !$0.isValid }) {
@@ -310,7 +325,10 @@ public struct WebAPIClient: RequestExecutor {
     if request.idempotency == .generatedKey {
       message.headers["Idempotency-Key"] = shared.settings.random.hexadecimal(digits: 32)
     }
-    if !message.headers.contains(name: "X-Request-ID") { message.headers.add("X-Request-ID", context.id) }
+    let id = "X-Request-ID"
+    if !context.leavesOrigin || context.carries(id), !message.headers.contains(name: id) {
+      message.headers.add(id, context.id)
+    }
     return HTTPRequest(message, cacheMode: request.cacheMode, call: context)
   }
 

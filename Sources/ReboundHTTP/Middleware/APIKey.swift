@@ -25,8 +25,8 @@ public struct APIKey: HTTPMiddleware, RequestAdapter {
   /// - Parameters:
   ///   - placement: Where the key goes.
   ///   - key: The key, asked for each attempt: it may be changed while the program runs.
-  ///   - host: The only host that gets it; `nil` means all that requests are made for, but none that a redirect of another
-  ///     origin leads to.
+  ///   - host: The only host that gets it; `nil` means the client's own service and its ``WebAPIClient/trustedOrigins``, and
+  ///     none that a redirect of another origin leads to.
   public init(_ placement: Placement, _ key: @escaping @autoclosure @Sendable () -> String, for host: String? = nil) {
     self.placement = placement
     self.key = key

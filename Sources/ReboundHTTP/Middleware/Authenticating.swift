@@ -11,6 +11,9 @@ import Rebound
 /// is not sent again, nor is one that is not idempotent if a server has done it and a redirect has then led to the refusal,
 /// and neither is one that says that it is not authenticated sent with a credential.
 ///
+/// A request whose ``Request/baseURL`` is of another origin than the client's goes without a credential, unless that is one of
+/// the client's ``WebAPIClient/trustedOrigins``.
+///
 /// The refresh itself must not go through this: give it a client without, or a request that is not authenticated.
 public struct Authenticating<Credential: Sendable>: HTTPMiddleware, HandlingMiddleware {
   // Made where the type of the credential is known: code for any type of it takes twice as long.

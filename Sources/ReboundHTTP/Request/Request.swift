@@ -18,6 +18,9 @@ public protocol Request: Sendable {
   associatedtype Response: Sendable
 
   /// The address of the service; `nil`, the default, takes the client's.
+  ///
+  /// To one of another origin goes nothing that the client adds for its own, such as a credential, unless that is one of its
+  /// ``WebAPIClient/trustedOrigins``.
   var baseURL: URL? { get }
   /// Where to ask, below the address of the service.
   var path: RequestPath { get }
@@ -45,7 +48,7 @@ public protocol Request: Sendable {
   var deadline: Duration? { get }
   /// Whether it may be sent twice; as the method has it by default.
   var idempotency: Idempotency { get }
-  /// Whether it is sent with the user's credential, where the client has one; so by default.
+  /// Whether it is sent with the user's credential, where the client has one for the request's service; so by default.
   var isAuthenticated: Bool { get }
   /// What the client's cache may do for it; what the server allows, by default.
   var cacheMode: CacheMode { get }

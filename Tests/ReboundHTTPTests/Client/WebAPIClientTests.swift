@@ -463,6 +463,31 @@ struct WebAPIClientTests {
     #expect(requests[1].headers["User-Agent"] == "Example/1")
   }
 
+  @Test("of the client's header fields, only those that a redirect would take along go to another service")
+  func otherService() throws {
+    var test = ClientUnderTest([.status(200)], repeatingLast: true)
+    test.client.headers = ["Authorization": "a", "X-Team": "b", "X-Lab": "c", "User-Agent": "Example/1"]
+    test.client.redirects = .follow().carrying(header: "X-Lab")
+    let other = Anything(baseURL: URL(string: "https://other.example"), headers: ["X-Own": "d", "Cookie": "e"])
+    _ = try test.run(other)
+    _ = try test.run(Anything(baseURL: URL(string: "https://api.example:443/v2")))
+    test.client.trustedOrigins = [try #require(other.baseURL)]
+    _ = try test.run(other)
+    let sent = test.transport.calls.map(\.request.headers)
+    #expect(sent[0].map(\.name).sorted() == ["Cookie", "User-Agent", "X-Lab", "X-Own"])
+    for headers in sent[1...] {
+      #expect(["Authorization", "X-Team", "X-Lab", "User-Agent", "X-Request-ID"].allSatisfy(headers.contains(name:)))
+    }
+  }
+
+  @Test("another service that leads back to the client's has no part in what is meant for that")
+  func ledBack() throws {
+    let key = APIKey(.header("X-API-Key"), "k")
+    let test = ClientUnderTest([.redirect(to: URL.service.absoluteString), .status(200)], [key])
+    _ = try test.run(Anything(baseURL: URL(string: "https://other.example")))
+    #expect(test.transport.calls.map { $0.request.headers.contains(name: "X-API-Key") } == [false, false])
+  }
+
   @Test("nothing keeps a call alive after its end or its cancel")
   func memory() throws {
     final class Token: Sendable {}

@@ -1,5 +1,6 @@
 import Foundation
 import ReboundHTTP
+import ReboundHTTPTesting
 import ReboundTesting
 import Testing
 
@@ -20,6 +21,33 @@ struct APIKeyTests {
     _ = try test.run(Anything())
     _ = try test.run(Anything(baseURL: URL(string: "https://other.example")))
     #expect(test.transport.calls.map { $0.request.headers["X-API-Key"] } == ["k", nil])
+  }
+
+  @Test(
+    "without a host, goes to no other service than the client's and those that it trusts",
+    arguments: [APIKey.Placement.header("X-API-Key"), .query("key")]
+  )
+  func otherService(placement: APIKey.Placement) throws {
+    var test = ClientUnderTest([.status(200)], repeatingLast: true, [APIKey(placement, "secret")])
+    for trusted in [[], [URL(string: "https://OTHER.example:443/x")]] {
+      test.client.trustedOrigins = trusted.compactMap(\.self)
+      for base in ["https://other.example/v2", "https://api.example/v2", "http://other.example"] {
+        _ = try test.run(Anything(baseURL: URL(string: base)))
+      }
+    }
+    let hasKey = test.transport.calls.map { call in
+      call.request.headers["X-API-Key"] == "secret" || call.request.url.query == "key=secret"
+    }
+    #expect(hasKey == [false, true, false, true, true, false])
+  }
+
+  @Test("a client without an address of its own has no other services")
+  func noOwnService() throws {
+    let transport = ScriptedTransport([.status(200)])
+    let client = WebAPIClient(transport: transport, middleware: [APIKey(.header("X-API-Key"), "k")], deliveringOn: nil)
+    let recorder = Recorder<Data, NetworkFailure>()
+    client.publisher(for: Anything(baseURL: .service)).subscribe(recorder)
+    #expect(transport.calls.map { $0.request.headers["X-API-Key"] } == ["k"])
   }
 
   @Test("a key that would write another field is not sent", arguments: ["k\r\nX-Admin: 1", "k\n", "k\u{0}"])

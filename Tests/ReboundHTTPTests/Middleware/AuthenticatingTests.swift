@@ -163,6 +163,21 @@ struct AuthenticatingTests {
     #expect(session.tokens == [nil])
   }
 
+  @Test("the user's credential goes to no other service, whose 401 renews nothing, unless the client trusts it")
+  func otherService() throws {
+    let session = Session([.status(401)])
+    let other = Anything(baseURL: URL(string: "https://other.example"))
+    #expect(try session.test.run(other).failure?.kind == .unauthorised)
+    #expect(session.tokens == [nil])
+    #expect(session.refreshes.subscriptionCount == 0)
+    var client = session.test.client
+    client.trustedOrigins = [try #require(other.baseURL)]
+    let recorder = Recorder<Data, NetworkFailure>(on: session.test.scheduler)
+    client.publisher(for: other).subscribe(recorder)
+    try session.test.scheduler.run()
+    #expect(session.tokens == [nil, "Bearer old"])
+  }
+
   @Test("a 401 is no vote in the breaker, and the refresh is inside the retries")
   func order() throws {
     let breaker = try CircuitBreaker(
