@@ -7,7 +7,7 @@ public enum TransportBody: Sendable {
   case none
   /// These bytes.
   case data(Data)
-  /// The content of a file, read while it is sent.
+  /// The content of a file, read while it is sent. What comes from a pipe or a device is a ``stream(_:)``.
   case file(URL)
   /// What a stream gives, read while it is sent.
   case stream(BodyStream)
@@ -154,7 +154,13 @@ final class FileReader: BodyReader {
   private var left: Int64
 
   /// - Parameter limit: How many bytes it gives at most.
+  /// - Throws: What the file system says, or ``BodyNotAFile``.
   init(_ url: URL, atMost limit: Int64 = .max) throws {
+    #if !os(Windows)
+      // Whoever opens a pipe waits until somebody writes there.
+      var status = stat()
+      if stat(url.path, &status) == 0, status.st_mode & S_IFMT != S_IFREG { throw BodyNotAFile() }
+    #endif
     handle = try FileHandle(forReadingFrom: url)
     left = limit
   }
@@ -204,6 +210,13 @@ struct MeasuredFile: Sendable {
     // Looked at behind the opening, so that whatever was opened in the file's place shows.
     guard identity.isEmpty || MeasuredFile(url).identity == identity else { throw BodyFileReplaced() }
     return reader
+  }
+}
+
+/// What a request's body is to be read from is a folder, a pipe or a device.
+struct BodyNotAFile: Error, Hashable, CustomStringConvertible {
+  var description: String {
+    "The request's body is to be read from something that is no regular file. Send what comes from elsewhere as a stream."
   }
 }
 

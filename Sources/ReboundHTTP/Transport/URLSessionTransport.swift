@@ -130,7 +130,7 @@ public final class URLSessionTransport: Transport {
       // a file is a task of its own.
       case .file(let url):
         // The task would take it for empty if it cannot be read.
-        try FileHandle(forReadingFrom: url).close()
+        _ = try FileReader(url)
       case .stream: urlRequest.httpBodyStream = try openStream(request.body, exchange)
     #endif
     }

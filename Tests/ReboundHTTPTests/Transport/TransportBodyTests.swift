@@ -40,6 +40,20 @@ struct TransportBodyTests {
     }
   }
 
+  @Test("what is no file is not read, and nobody waits for it: a folder, a device, a pipe, a link to one")
+  func unreadable() throws {
+    let (pipe, link) = (folder.url.appending(path: "pipe"), folder.url.appending(path: "link"))
+    try #require(mkfifo(pipe.path, 0o600) == 0)
+    try FileManager.default.createSymbolicLink(at: link, withDestinationURL: pipe)
+    // With a writer, to open it would not block, either.
+    let writer = open(pipe.path, O_RDWR)
+    defer { close(writer) }
+    for place in [folder.url, URL(filePath: "/dev/null"), pipe, link] {
+      #expect(throws: BodyNotAFile()) { try TransportBody.file(place).open() }
+      #expect(throws: BodyNotAFile()) { try TransportBody.file(place).measured.open() }
+    }
+  }
+
   @Test("a file that was measured is read as far as it went then, however it grows")
   func growth() throws {
     let file = try write(1_000)
