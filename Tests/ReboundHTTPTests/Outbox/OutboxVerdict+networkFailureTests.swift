@@ -64,6 +64,17 @@ struct OutboxVerdictOfAFailureTests {
     )
   }
 
+  @Test("what is wrong with the request itself is refused, although nothing was sent")
+  func unsendable() {
+    for kind in [TransportFailure.Kind.body, .other] {
+      let failure = TransportFailure(kind, isUnsent: true)
+      if case .refused = OutboxVerdict(NetworkFailure(.transport(kind), underlying: failure)) {
+      } else {
+        Issue.record("\(kind) is sent again")
+      }
+    }
+  }
+
   @Test("a credential that could not be renewed for the moment is worth to wait for, a session that is over is not")
   func credential() {
     let moment = TokenRefreshFailure(reason: .tooManyRefreshes, retryAfter: .seconds(7))
