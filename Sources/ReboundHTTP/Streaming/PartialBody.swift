@@ -27,7 +27,7 @@ struct PartialBody: Hashable, Sendable {
 
   var progress: BodyProgress { BodyProgress(count: count, total: length) }
   /// Whether bytes are missing, although the answer is complete.
-  var isShort: Bool { (length ?? promised).map { count < $0 } ?? false }
+  var isShort: Bool { length.map { count < $0 } ?? false }
 
   /// Has a request ask for what is missing.
   mutating func prepare(_ message: inout TransportRequest) {
@@ -108,9 +108,13 @@ struct PartialBody: Hashable, Sendable {
     return head.headers[name].map { $0 == validator } ?? true
   }
 
+  /// Whether a range is of a body of the same length.
+  ///
+  /// A server may bring less than was asked for (RFC 9110 §15.3.7): where nobody says how long the whole is, nobody knows
+  /// whether its end has come.
   private func agrees(_ length: Int64?) -> Bool {
-    guard let length, let known = self.length else { return true }
-    return length == known
+    guard let known = self.length ?? length else { return false }
+    return length ?? known == known
   }
 }
 

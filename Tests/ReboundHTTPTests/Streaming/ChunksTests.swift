@@ -233,13 +233,25 @@ struct ChunksTests {
     #expect(transport.calls.map { $0.request.headers["Range"] } == [nil, "bytes=300-", "bytes=500-"])
   }
 
-  @Test("what is missing of a range is asked for, too, where the length of the whole is not known")
-  func unfinishedRange() throws {
+  @Test("behind a range of a body whose length nobody says there may be more, so the whole is asked for")
+  func endUnknown() throws {
     let head = ResponseHead(status: 200, headers: ["ETag": "\"one\""], url: .service)
-    let headers: HTTPHeaders = ["Content-Range": "bytes 300-999/*", "Content-Length": "700", "ETag": "\"one\""]
+    let headers: HTTPHeaders = ["Content-Range": "bytes 300-499/*", "ETag": "\"one\""]
     let (recorder, transport) = try Self.run([
       .failure(TransportFailure(.truncated), after: head, [Data(Self.script.body[..<300])]),
-      .response(206, headers, Data(Self.script.body[300..<500])), Self.script.answer(),
+      .response(206, headers, Data(Self.script.body[300..<500])), Self.script.whole(),
+    ])
+    #expect(Data(recorder.values.joined()) == Self.script.body)
+    #expect(recorder.isFinished)
+    #expect(transport.calls.map { $0.request.headers["Range"] } == [nil, "bytes=300-", nil])
+  }
+
+  @Test("what is missing of a range is asked for, too, also where only the first answer has said how long the whole is")
+  func unfinishedRange() throws {
+    let headers: HTTPHeaders = ["Content-Range": "bytes 300-999/*", "Content-Length": "700", "ETag": "\"one\""]
+    let (recorder, transport) = try Self.run([
+      Self.script.answer(breakingAfter: 300), .response(206, headers, Data(Self.script.body[300..<500])),
+      Self.script.answer(),
     ])
     #expect(Data(recorder.values.joined()) == Self.script.body)
     #expect(transport.calls.map { $0.request.headers["Range"] } == [nil, "bytes=300-", "bytes=500-"])
