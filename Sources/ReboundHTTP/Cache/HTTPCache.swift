@@ -206,7 +206,7 @@ public final class HTTPCache: Sendable {
     }
     for renewal in before.1.values { renewal.exchange?.cancel() }
     // Whoever was reading from the storage at the same time has read what is removed.
-    storageQueue?.removeAll { self.releaseMemory() }
+    storageQueue?.removeAll(in: self)
   }
 
   /// Lets go of what is in memory and in the storage as well, as when memory is short.
@@ -359,7 +359,7 @@ public final class HTTPCache: Sendable {
     }
     withExtendedLifetime(dropped) {}
     // As when everything is forgotten, for whoever was reading it at the same time.
-    storageQueue?.removeAll(of: addresses) { self.release { $0.isOf($1, addresses.contains) } }
+    storageQueue?.removeAll(of: addresses, in: self) { self.release { $0.isOf($1, addresses.contains) } }
   }
 
   // MARK: Renewal

@@ -7,28 +7,29 @@ import StreamSupport
 /// The way between a cache and its storage.
 ///
 /// All that a storage does, it does on one queue, one thing after the other. So nobody's thread waits for a disk; what was
-/// stored or forgotten before a look is so for that look; and no lock is held while a storage works. What waits there to be
-/// stored is bounded, and how many looks do.
+/// stored or forgotten before a look is so for that look; and no lock is held while a storage works. What waits there is
+/// bounded: the bytes that are to be stored, the looks, and what is to be forgotten.
 final class HTTPCacheStorageQueue: Sendable {
   /// Runs work somewhere, later or at once.
   typealias Run = @Sendable (@escaping @Sendable () -> Void) -> Void
 
-  private struct State {
+  struct State {
     /// How many bytes wait to be stored.
     var pending = 0
     /// How many looks wait for their turn.
     var looks = 0
+    var removals = HTTPCacheRemovals()
     var debts = HTTPCacheDebts()
   }
 
   /// How many looks wait at most: the queue has what they are for until the storage goes on, which may hang.
   private static let mostLooks = 1_000
 
-  private let storage: any HTTPCacheStorage
+  let storage: any HTTPCacheStorage
   private let pendingLimit: Int
   private let patience: Duration
-  private let onFailure: @Sendable (HTTPCacheStorageFailure) -> Void
-  private let state = Locked(State())
+  let onFailure: @Sendable (HTTPCacheStorageFailure) -> Void
+  let state = Locked(State())
   /// Does what may block.
   let work: Run
   /// Says what came of it, apart from the other: whoever is told may take long.
@@ -190,7 +191,7 @@ final class HTTPCacheStorageQueue: Sendable {
   }
 
   /// How long the bytes of a copy are at most that the cache has room for.
-  private func limit(_ cache: HTTPCache) -> Int { cache.capacity / 10 + 65_536 }
+  func limit(_ cache: HTTPCache) -> Int { cache.capacity / 10 + 65_536 }
 
   // MARK: Storing
 
@@ -261,7 +262,7 @@ final class HTTPCacheStorageQueue: Sendable {
   /// Where a copy belongs: in the first place of its key, unless another variant that depends on the same fields is there.
   ///
   /// Whatever else takes the first place begins a family: what is in second places then is older, and not found any more.
-  private func place(
+  func place(
     for copy: CachedCopy,
     _ digest: HTTPCacheKeyDigest,
     _ limit: Int
@@ -302,73 +303,6 @@ final class HTTPCacheStorageQueue: Sendable {
         return false
       }
       return bytes == Data("\(name)".utf8)
-    }
-  }
-
-  // MARK: Forgetting
-
-  /// Forgets a copy behind the caller's back.
-  func remove(
-    _ copy: CachedCopy,
-    _ key: HTTPCache.Key,
-    in cache: HTTPCache,
-    then: @escaping @Sendable () -> Void
-  ) {
-    work { [self] in
-      let digest = HTTPCacheKeyDigest(key)
-      if settle(digest.name.address) {
-        do {
-          try storage.remove(place(for: copy, digest, limit(cache)).0)
-        } catch {
-          owe(digest.name.address)
-          onFailure(HTTPCacheStorageFailure(.removing, name: digest.name, underlying: error))
-        }
-      }
-      then()
-    }
-  }
-
-  /// Forgets all copies of these addresses behind the caller's back.
-  func removeAll(of urls: Set<String>, then: @escaping @Sendable () -> Void) {
-    work { [self] in
-      for address in urls.map(HTTPCacheKeyDigest.address) { forget(address) }
-      then()
-    }
-  }
-
-  /// Forgets everything behind the caller's back.
-  func removeAll(then: @escaping @Sendable () -> Void) {
-    work { [self] in
-      state.withLock { $0.debts.isAll = true }
-      _ = settle("")
-      then()
-    }
-  }
-
-  private func forget(_ address: String) {
-    owe(address)
-    _ = settle(address)
-  }
-
-  private func owe(_ address: String) { state.withLock { $0.debts.owe(address) } }
-
-  /// Forgets what is still to be forgotten, before anything of an address is read or written.
-  ///
-  /// - Returns: Whether that is done; otherwise what is there may be out of date.
-  private func settle(_ address: String) -> Bool {
-    let debts = state.withLock { $0.debts }
-    do {
-      if debts.isAll {
-        try storage.removeAll()
-        state.withLock { $0.debts = HTTPCacheDebts() }
-      } else if debts.addresses.contains(address) {
-        try storage.removeAll(ofAddress: address)
-        state.withLock { _ = $0.debts.addresses.remove(address) }
-      }
-      return true
-    } catch {
-      onFailure(HTTPCacheStorageFailure(.removing, underlying: error))
-      return false
     }
   }
 }

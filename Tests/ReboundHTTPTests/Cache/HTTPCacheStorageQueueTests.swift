@@ -679,6 +679,28 @@ struct HTTPCacheStorageQueueTests {
     #expect(setting.kinds == [.slow])
   }
 
+  @Test("what waits to be forgotten while a disk hangs is bounded: of more, everything is forgotten once for all")
+  func manyRemovals() throws {
+    let setting = Setting([Self.answer("a"), Self.answer("b"), Self.answer("c"), Self.answer("d")])
+    for path in ["1500", "other"] { _ = try setting.process().get(Anything(path: RequestPath(path))) }
+    let waiting = Waiting()
+    let process = setting.process(work: waiting.add)
+    for number in 0..<2_000 { process.cache.invalidate([URL.service.appendingPathComponent("\(number)")]) }
+    for _ in 0..<2_000 { process.cache.removeAll() }
+    #expect(waiting.count == 1_001)
+    waiting.run()
+    #expect(setting.copies == [])
+    #expect(setting.kinds == [])
+    // The disk goes on: one is forgotten again, and the other stays.
+    let other = setting.process()
+    for path in ["1500", "other"] { _ = try other.get(Anything(path: RequestPath(path))) }
+    process.cache.invalidate([URL.service.appendingPathComponent("1500")])
+    #expect(waiting.count == 1)
+    waiting.run()
+    #expect(try other.get(Anything(path: "other", cacheMode: .onlyCached)) == "d")
+    #expect(try other.get(Anything(path: "1500", cacheMode: .onlyCached)) == nil)
+  }
+
   @Test("a disk that does not answer within a second is not waited for, and what it says later changes nothing")
   func slow() throws {
     let setting = Setting([Self.answer("a"), Self.answer("b")])
