@@ -9,18 +9,28 @@ extension Redaction {
   ///
   /// - Complexity: O(n) in the length of the text.
   public func line(_ text: String) -> String {
-    let bytes = Array(members(text).utf8)
+    let isBlank = { (byte: UInt8) in byte <= UInt8(ascii: " ") }
+    var rest = Array(members(text).utf8)[...]
     var shown: [UInt8] = []
     var isCredential = false
-    for piece in bytes.split(omittingEmptySubsequences: false, whereSeparator: { $0 <= UInt8(ascii: " ") }) {
-      if !piece.isEmpty {
-        let word = LineWord(piece, self)
-        shown += isCredential ? Array(replacement.utf8) : word.shown
-        // The value of a field may be of many words; nothing says where it ends.
-        if word.beginsField { break }
-        isCredential = word.isScheme
+    while let first = rest.first {
+      if isBlank(first) {
+        shown.append(rest.removeFirst())
+        continue
       }
-      if piece.endIndex < bytes.endIndex { shown.append(bytes[piece.endIndex]) }
+      let word = LineWord(rest.prefix { !isBlank($0) }, self)
+      rest = rest.drop { !isBlank($0) }
+      shown += isCredential ? Array(replacement.utf8) : word.shown
+      isCredential = word.isScheme
+      switch word.value {
+      case .complete: continue
+      case .opened(let quote): rest = quote.close(rest) ?? []
+      case .awaited:
+        let value = rest.drop(while: isBlank)
+        // It may be of many words; without quotes, nothing says where it ends.
+        rest = OpeningQuote(value).flatMap { $0.close(value.dropFirst($0.count)) } ?? []
+      case .restOfLine: rest = []
+      }
     }
     return String(decoding: shown, as: UTF8.self)
   }
@@ -35,19 +45,32 @@ extension Redaction {
 private struct LineWord {
   /// What may be seen of it.
   private(set) var shown: [UInt8] = []
-  /// Whether all that follows in the line may be the value of a field.
-  private(set) var beginsField = false
+  /// How far the value goes that is hidden last.
+  private(set) var value = Value.complete
   /// Whether the next word may be a credential: "Bearer", "[Bearer", "authorization=Bearer".
   let isScheme: Bool
 
   private let redaction: Redaction
+
+  enum Value {
+    /// No further than the word, or there is none.
+    case complete
+    /// To where a quote ends that has begun in the word.
+    case opened(OpeningQuote)
+    /// It is behind the word.
+    case awaited
+    /// All that follows in the line may belong to it.
+    case restOfLine
+
+    var isComplete: Bool { if case .complete = self { true } else { false } }
+  }
 
   init(_ word: ArraySlice<UInt8>, _ redaction: Redaction) {
     self.redaction = redaction
     let end = word.lastIndex(where: LineWord.separates).map { word[($0 + 1)...] } ?? word
     isScheme = ["bearer", "basic"].contains { HTTPHeaders.equal(LineWord.unquoted(end), $0) }
     let parts = plain(word).split(separator: UInt8(ascii: "&"), omittingEmptySubsequences: false)
-    for part in parts where !beginsField {
+    for part in parts where value.isComplete {
       if part.startIndex > 0 { shown.append(UInt8(ascii: "&")) }
       append(part)
     }
@@ -56,7 +79,7 @@ private struct LineWord {
       redaction.hides(header: String(decoding: word.dropLast(), as: UTF8.self))
     else { return }
     shown += " \(redaction.replacement)".utf8
-    beginsField = true
+    value = .awaited
   }
 
   /// The word without users, passwords and fragments of addresses.
@@ -80,6 +103,7 @@ private struct LineWord {
         let parameter = Redaction.name(Substring(decoding: part[pair..<index], as: UTF8.self))
         let value = rest.drop(while: LineWord.isQuote)
         if redaction.hides(parameter: parameter, value: value) || redaction.hides(parameter: name) {
+          self.value = LineWord.end(of: rest)
           return hide(behind: part[..<start])
         }
         pair = start
@@ -88,7 +112,8 @@ private struct LineWord {
       // Elsewhere than in front of a port.
       case UInt8(ascii: ":") where index >= authorityEnd && hidesField(name) && !isHidden(rest):
         shown += part[..<start] + (rest.isEmpty ? " " : "").utf8
-        beginsField = rest.isEmpty || redaction.headers.contains(name.lowercased())
+        let isField = redaction.headers.contains(name.lowercased())
+        value = rest.isEmpty ? .awaited : isField ? .restOfLine : LineWord.end(of: rest)
         return hide(behind: [])
       default:
         if "?#".utf8.contains(part[index]) { pair = start }
@@ -96,6 +121,11 @@ private struct LineWord {
       }
     }
     shown += part
+  }
+
+  private static func end(of value: ArraySlice<UInt8>) -> Value {
+    guard let quote = OpeningQuote(value), quote.close(value.dropFirst(quote.count)) == nil else { return .complete }
+    return .opened(quote)
   }
 
   private mutating func hide(behind text: ArraySlice<UInt8>) {
@@ -133,5 +163,30 @@ private struct LineWord {
     default:
       return false
     }
+  }
+}
+
+/// What a value in quotes begins with: a quote, perhaps behind backslashes, as in a string within a string.
+private struct OpeningQuote {
+  private let bytes: ArraySlice<UInt8>
+  var count: Int { bytes.count }
+
+  init?(_ value: ArraySlice<UInt8>) {
+    let escape = value.prefix { $0 == UInt8(ascii: "\\") }
+    guard let quote = value[escape.endIndex...].first, "\"'`".utf8.contains(quote) else { return nil }
+    bytes = value[...escape.endIndex]
+  }
+
+  /// What stands behind the end of the quote; `nil` if it does not end.
+  func close(_ text: ArraySlice<UInt8>) -> ArraySlice<UInt8>? {
+    var rest = text
+    while let end = rest.firstRange(of: bytes) {
+      let isEscaped = count == 1 && text[..<end.lowerBound].last == UInt8(ascii: "\\")
+      rest = rest[end.upperBound...]
+      // The one in "it's" ends nothing.
+      let isWithin = rest.first.map { $0 > UInt8(ascii: " ") && !",;:.?!&/|()[]{}<>".utf8.contains($0) } ?? false
+      if !isEscaped, !isWithin { return rest }
+    }
+    return nil
   }
 }

@@ -154,8 +154,8 @@ public struct Redaction: Hashable, Sendable {
   /// The result is for people: it need not be an address.
   public func url(_ url: URL) -> String {
     let plain = url.absoluteString
-    // Without an @, ?, or # there is nothing to leave out.
-    let mayBeSecret = { (byte: UInt8) in byte == 0x40 || byte == 0x3F || byte == 0x23 }
+    // Without an @, ?, # or % there is nothing to leave out.
+    let mayBeSecret = { (byte: UInt8) in byte == 0x40 || byte == 0x3F || byte == 0x23 || byte == 0x25 }
     let isPlain = plain.utf8.withContiguousStorageIfAvailable { !$0.contains(where: mayBeSecret) }
     if url.baseURL == nil, isPlain ?? !plain.utf8.contains(where: mayBeSecret) { return plain }
     guard var components = URLComponents(url: url, resolvingAgainstBaseURL: true) else { return replacement }
@@ -165,7 +165,7 @@ public struct Redaction: Hashable, Sendable {
     components.percentEncodedPassword = nil
     components.percentEncodedQuery = nil
     components.percentEncodedFragment = nil
-    let text = components.string ?? replacement
+    let text = withoutUsers(components.string ?? replacement)
     guard !credentials.isEmpty, let start = text.range(of: "//") else { return text + query }
     return text.replacingCharacters(in: start, with: "//\(credentials)") + query
   }
@@ -178,33 +178,23 @@ public struct Redaction: Hashable, Sendable {
       guard let equals = bytes.firstIndex(of: UInt8(ascii: "=")) else {
         return isCredential(bytes, of: "") ? replacement : withoutUsers(String(pair))
       }
-      return hides(parameter: Redaction.name(pair[..<equals]), value: bytes[bytes.index(after: equals)...])
+      let value = bytes[bytes.index(after: equals)...]
+      return hides(parameter: Redaction.name(pair[..<equals]), value: value) || hasSecretPair(Substring(value))
         ? "\(pair[..<equals])=\(replacement)" : withoutUsers(String(pair))
     }
     .joined(separator: "&")
   }
 
+  /// Whether a value, as a query or form spells it, is itself a text with a secret pair in it: an address, say, to go back to.
+  private func hasSecretPair(_ value: Substring) -> Bool {
+    guard value.utf8.contains(where: { "=%".utf8.contains($0) }) else { return false }
+    let text = Redaction.name(value)
+    return withoutPairs(text) != text
+  }
+
   /// The name of a parameter, as a query or form spells it; empty if that is no text.
   package static func name(_ text: Substring) -> String {
     text.replacingOccurrences(of: "+", with: " ").removingPercentEncoding ?? ""
-  }
-
-  /// The text without the users and passwords of addresses in it, wherever these begin.
-  ///
-  /// - Complexity: O(n) in the length of the text.
-  func withoutUsers(_ text: String) -> String {
-    guard text.utf8.contains(UInt8(ascii: "@")) else { return text }
-    var rest = Array(text.utf8)[...]
-    var shown: [UInt8] = []
-    while let start = rest.firstRange(of: "://".utf8)?.upperBound {
-      shown += rest[..<start]
-      rest = rest[start...]
-      let authority = rest.prefix { $0 > UInt8(ascii: " ") && !"/?#".utf8.contains($0) }
-      guard let end = authority.lastIndex(of: UInt8(ascii: "@")) else { continue }
-      shown += replacement.utf8
-      rest = rest[end...]
-    }
-    return String(decoding: shown + rest, as: UTF8.self)
   }
 
   /// The text of a body without its secrets: the values of the members of JSON objects in it, and of pairs as forms and queries

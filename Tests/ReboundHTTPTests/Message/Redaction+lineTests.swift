@@ -12,7 +12,7 @@ struct RedactionLineTests {
       ), ("GET /token?appid=hush failed", "GET /token?appid=… failed"),
       ("sent Authorization: Bearer hush and more", "sent Authorization: …"),
       ("a Bearer hush there", "a Bearer … there"),
-      (#"answered {"city": "Rome", "password": "hush", "a": 1}"#, #"answered {"city": "Rome", "password": …"#),
+      (#"answered {"city": "Rome", "password": "hush", "a": 1}"#, #"answered {"city": "Rome", "password": …, "a": 1}"#),
       (
         "attempt 1 failed (transient); retrying in 1.0 seconds", "attempt 1 failed (transient); retrying in 1.0 seconds"
       ),
@@ -65,6 +65,22 @@ struct RedactionLineTests {
     ]
   )
   func words(text: String, shown: String) {
+    #expect(Redaction.standard.line(text) == shown)
+  }
+
+  @Test(
+    "a value in quotes is hidden to their end, and no further; without an end, to that of the line",
+    arguments: [
+      ("{auth: 'hush hush', city: 'Rome'}", "{auth: …, city: 'Rome'}"), ("auth: \"hush, hush\"; by", "auth: …; by"),
+      ("password='hush hush' by", "password=… by"), ("session:`hush hush`, by", "session:…, by"),
+      ("{\"a\": 'b', pin: 'it''s hush', c: d", "{\"a\": 'b', pin: …, c: d"), ("pin: 'it's hush' by", "pin: … by"),
+      (#"pin: "hush \" hush" by"#, "pin: … by"),
+      (#""{\"pin\": \"hush hush\", \"a\": 1}""#, #""{\"pin\": …, \"a\": 1}""#),
+      ("token=\"hush hush by", "token=…"), ("auth: 'hush hush by", "auth: …"), ("auth: hush 'hush' by", "auth: …"),
+      ("Authorization:Digest 'hush' hush", "Authorization:…"),
+    ]
+  )
+  func quotes(text: String, shown: String) {
     #expect(Redaction.standard.line(text) == shown)
   }
 }

@@ -42,6 +42,16 @@ struct RedactionTests {
       ("https://a.example/p?flag&token=", "https://a.example/p?flag&token=…"),
       ("https://a.example/?eyJhbGciOiJIUzI1NiJ9.e30.s3cret&flag", "https://a.example/?…&flag"),
       ("https://a.example/?next=https://joe:s3cret@b.example/&q=1", "https://a.example/?next=https://…@b.example/&q=1"),
+      (
+        "https://a.example/?next=https%3A%2F%2Fjoe%40c.example%3As3cret%40b.example%2Fx&q=joe%40c.example",
+        "https://a.example/?next=https%3A%2F%2F…%40b.example%2Fx&q=joe%40c.example"
+      ),
+      ("https://a.example/?next=https://joe%3As3cret%40b.example", "https://a.example/?next=https://…%40b.example"),
+      ("https://a.example/?next=https%3a//joe:s3cret@b/%40", "https://a.example/?next=https%3a//…@b/%40"),
+      ("https://a.example/https://joe:s3cret@b.example/x", "https://a.example/https://…@b.example/x"),
+      ("https://a.example/https%3A%2F%2Fs3cret%40b.example", "https://a.example/https%3A%2F%2F…%40b.example"),
+      ("https://a.example/?next=https%3A%2F%2Fb%2F%3Fcode%3Ds3cret%26a%3Db&q=1", "https://a.example/?next=…&q=1"),
+      ("https://a.example/?next=/b?token=s3cret&q=a%3Db", "https://a.example/?next=…&q=a%3Db"),
     ]
   )
   func addresses(text: String, shown: String) throws {
