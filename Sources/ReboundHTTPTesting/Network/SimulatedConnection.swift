@@ -15,8 +15,7 @@ struct SimulatedTransport: Transport {
   ) -> any TransportExchange {
     // Each with a timer of its own: whose limit passes first, of two at the same moment, is a choice of the schedule.
     let exchange = OngoingExchange(request.limits, ExchangeDeadlines(network.time), telling: receiver)
-    let way = SimulatedNetwork.Way(from: client, to: request.url.host ?? "")
-    let connection = SimulatedConnection(network, way, request, exchange)
+    let connection = SimulatedConnection(network, client, request, exchange)
     network.add(connection)
     exchange.begin(on: connection)
     connection.begin()
@@ -52,18 +51,21 @@ final class SimulatedConnection: ExchangeCarrier, Sendable {
   let number: Int
   let way: SimulatedNetwork.Way
   private let network: SimulatedNetwork
+  /// As it was named.
+  private let client: String
   private let request: TransportRequest
   private let exchange: OngoingExchange
   private let state = Locked(State())
 
   init(
     _ network: SimulatedNetwork,
-    _ way: SimulatedNetwork.Way,
+    _ client: String,
     _ request: TransportRequest,
     _ exchange: OngoingExchange
   ) {
     self.network = network
-    self.way = way
+    self.client = client
+    way = SimulatedNetwork.Way(from: client, to: request.url.host ?? "")
     self.request = request
     self.exchange = exchange
     number = network.nextNumber()
@@ -100,7 +102,7 @@ final class SimulatedConnection: ExchangeCarrier, Sendable {
   private func send(_ body: Data, _ fault: SimulatedFault?) {
     exchange.connected()
     let sent = SimulatedRequest(
-      client: way.from,
+      client: client,
       url: request.url,
       method: request.method,
       headers: request.headers,
@@ -148,8 +150,8 @@ final class SimulatedConnection: ExchangeCarrier, Sendable {
     guard let response, fault != .resetBeforeAnswer else { return answer([.failure(TransportFailure(.reset))]) }
     if fault == .lostAnswer { return leave() }
     let parts = response.parts(for: request)
-    guard fault == .truncated else { return answer(parts + [.end]) }
-    answer(parts.prefix(max(1, parts.count - 1)) + [.failure(TransportFailure(.reset))])
+    guard fault == .truncated, parts.count > 1 else { return answer(parts + [.end]) }
+    answer(parts.dropLast() + [.failure(TransportFailure(.reset))])
   }
 
   /// The server's process has ended: a connection that does not stand yet is refused.
@@ -284,7 +286,7 @@ final class SimulatedConnection: ExchangeCarrier, Sendable {
   private static let lostAnswer = "the answer is lost"
 
   private func note(_ text: String) {
-    Simulation.note("\(way.from) → \(way.to), connection \(number): \(text)")
+    Simulation.note("\(client) → \(way.to), connection \(number): \(text)")
   }
 
   private static func read(_ body: TransportBody) throws -> Data {

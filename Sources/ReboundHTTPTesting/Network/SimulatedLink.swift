@@ -69,7 +69,7 @@ public enum SimulatedFault: String, Hashable, Sendable, CaseIterable {
   case resetBeforeAnswer
   /// The server has the request and acts on it; its answer is lost.
   case lostAnswer
-  /// The answer breaks off within its body.
+  /// The answer breaks off within its body; one without a body comes whole.
   case truncated
 }
 

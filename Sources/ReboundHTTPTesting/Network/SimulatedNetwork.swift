@@ -29,6 +29,11 @@ public final class SimulatedNetwork: Sendable {
     let from: String
     let to: String
 
+    /// Names of hosts are the same in both cases (RFC 9110 §4.2.3).
+    init(from: String, to: String) {
+      (self.from, self.to) = (from.lowercased(), to.lowercased())
+    }
+
     var back: Way { Way(from: to, to: from) }
   }
 
@@ -91,7 +96,7 @@ public final class SimulatedNetwork: Sendable {
   ///   - host: The host in the addresses of requests, without a port.
   ///   - handler: Answers a request, in a task of its own.
   public func serve(_ host: String, _ handler: @escaping Handler) {
-    let before = state.withLock { $0.servers.updateValue(Server(handler: handler), forKey: host) }
+    let before = state.withLock { $0.servers.updateValue(Server(handler: handler), forKey: host.lowercased()) }
     withExtendedLifetime(before) {}
   }
 
@@ -100,6 +105,7 @@ public final class SimulatedNetwork: Sendable {
   /// New connections are refused until ``serve(_:_:)`` starts it again.
   public func stop(_ host: String) {
     Simulation.note("\(host) stops")
+    let host = host.lowercased()
     let (before, broken) = state.withLock { state in
       (state.servers.updateValue(Server(), forKey: host), state.connections.values.filter { $0.way.to == host })
     }
@@ -132,7 +138,8 @@ public final class SimulatedNetwork: Sendable {
   /// Cuts some hosts off from all others, until ``heal()``: what is sent or under way between them is lost.
   public func partition(_ hosts: Set<String>) {
     Simulation.note("partition: \(hosts.sorted().joined(separator: ", "))")
-    state.withLock { $0.partitions.append(hosts) }
+    let names = Set(hosts.map { $0.lowercased() })
+    state.withLock { $0.partitions.append(names) }
   }
 
   /// Ends all partitions.

@@ -360,6 +360,47 @@ struct SimulatedNetworkTests {
     }
   }
 
+  @Test func anAnswerWithoutABodyIsNotTruncated() throws {
+    struct Discard: Request {
+      var path: RequestPath { "now" }
+      var method: HTTPMethod { .delete }
+      typealias Response = NoContent
+    }
+
+    try Simulation(seed: 1).run {
+      let network = SimulatedNetwork(
+        link: Self.link(10) {
+          $0.faultRate = 1; $0.faults = [.truncated]
+        }
+      )
+      network.serve(Self.host) { _ in .status(204) }
+      _ = try await Self.client(network).value(of: Discard())
+    }
+  }
+
+  @Test func namesOfHostsHaveNoCase() throws {
+    try Simulation(seed: 1).run {
+      let network = SimulatedNetwork(link: Self.link(10))
+      network.serve("Weather.EXAMPLE") { request in
+        try requireEqual(request.client, "Phone")
+        return .json(#"{"degrees": 21}"#)
+      }
+      let client = WebAPIClient(
+        baseURL: URL(string: "https://WEATHER.example"),
+        transport: network.transport(for: "Phone")
+      )
+      let start = TimeSource.current.now
+      network.connect("phone", "weather.EXAMPLE", by: Self.link(100))
+      _ = try await client.value(of: Now())
+      try requireEqual(TimeSource.current.now - start, .milliseconds(400))
+      network.partition(["PHONE"])
+      try requireEqual(await Self.failure(of: client), .transport(.timeout(.connect)))
+      network.heal()
+      network.stop("weather.Example")
+      try requireEqual(await Self.failure(of: client), .transport(.connect))
+    }
+  }
+
   @Test func theSeedDecidesWhatBefallsAnExchange() throws {
     let kinds = { (seed: UInt64) throws -> [NetworkFailure.Kind?] in
       let kinds = Locked<[NetworkFailure.Kind?]>([])
