@@ -11,61 +11,24 @@ import StreamSupport
 ///
 /// All methods may be called from any thread. A wait ends early when its task is cancelled.
 public final class TransportLog: Sendable {
-  private struct Waiter {
-    let number: Int
-    let isMet: @Sendable ([TransportEvent]) -> Bool
-    let continuation: CheckedContinuation<Void, Never>
-  }
-
-  private struct State {
-    var told: [TransportEvent] = []
-    var waiters: [Waiter] = []
-    var waitCount = 0
-  }
-
-  private let state = Locked(State())
+  private let told = Monitor<[TransportEvent]>([])
 
   /// Makes an empty log.
   public init() {}
 
   /// What was told so far, oldest first.
-  public var events: [TransportEvent] { state.withLock { $0.told } }
+  public var events: [TransportEvent] { told.withLock { $0 } }
 
   /// Notes an event.
   @Sendable public func add(_ event: TransportEvent) {
-    let ready = state.withLock { state in
-      state.told.append(event)
-      let (told, waiters) = (state.told, state.waiters)
-      state.waiters.removeAll { $0.isMet(told) }
-      return waiters.filter { $0.isMet(told) }
-    }
-    for waiter in ready { waiter.continuation.resume() }
+    told.withLock { $0.append(event) }
   }
 
   /// Waits until what was told meets a condition, or the task is cancelled.
   ///
   /// - Parameter isMet: Called under a lock, with each event anew: it should be quick, and must not use the log.
   public func until(_ isMet: @escaping @Sendable ([TransportEvent]) -> Bool) async {
-    let number = state.withLock { state in
-      state.waitCount += 1
-      return state.waitCount
-    }
-    await withTaskCancellationHandler {
-      await withCheckedContinuation { continuation in
-        let isDone = state.withLock { state in
-          // A cancel that came before has found nobody.
-          if isMet(state.told) || Task.isCancelled { return true }
-          state.waiters.append(Waiter(number: number, isMet: isMet, continuation: continuation))
-          return false
-        }
-        if isDone { continuation.resume() }
-      }
-    } onCancel: {
-      let waiter = state.withLock { state in
-        state.waiters.firstIndex { $0.number == number }.map { state.waiters.remove(at: $0) }
-      }
-      waiter?.continuation.resume()
-    }
+    await told.until(isMet)
   }
 
   /// Waits for the end, and returns everything.

@@ -9,13 +9,6 @@ final class ServerState: Sendable {
     case floodSent
   }
 
-  private struct Waiter {
-    let number: Int
-    let milestone: Milestone
-    let count: Int
-    let continuation: CheckedContinuation<Void, Never>
-  }
-
   private struct State {
     var programs: [String: [Fault]] = [:]
     var connectionFaults: [Fault?] = []
@@ -28,20 +21,9 @@ final class ServerState: Sendable {
     var records = true
     var stalled: [Int: Bell] = [:]
     var reached: [Milestone: Int] = [:]
-    var waiters: [Waiter] = []
-    var waitCount = 0
-
-    /// Counts a milestone, and takes out whoever waited for that.
-    mutating func takeWaiters(reaching milestone: Milestone) -> [Waiter] {
-      let count = reached[milestone, default: 0] + 1
-      reached[milestone] = count
-      let isReady: (Waiter) -> Bool = { $0.milestone == milestone && $0.count <= count }
-      defer { waiters.removeAll(where: isReady) }
-      return waiters.filter(isReady)
-    }
   }
 
-  private let state = Locked(State())
+  private let state = Monitor(State())
 
   var requests: [ReceivedRequest] { state.withLock { $0.requests } }
   var connectionCount: Int { state.withLock { $0.connectionCount } }
@@ -88,11 +70,10 @@ final class ServerState: Sendable {
   }
 
   func remove(connection number: Int) {
-    let ready = state.withLock { state in
+    state.withLock { state in
       state.open[number] = nil
-      return state.takeWaiters(reaching: .connectionEnded)
+      state.reached[.connectionEnded, default: 0] += 1
     }
-    for waiter in ready { waiter.continuation.resume() }
   }
 
   /// Notes a request, and returns where it stands; `nil` if requests are not kept.
@@ -113,18 +94,17 @@ final class ServerState: Sendable {
 
   /// Notes that a connection stalls, and says whether it shall.
   func beginStall(of number: Int, _ bell: Bell) -> Bool {
-    let (may, ready) = state.withLock { state in
-      guard state.stalls, !state.isStopped else { return (false, [Waiter]()) }
+    state.withLock { state in
+      guard state.stalls, !state.isStopped else { return false }
       state.stalled[number] = bell
-      return (true, state.takeWaiters(reaching: .stallBegun))
+      state.reached[.stallBegun, default: 0] += 1
+      return true
     }
-    for waiter in ready { waiter.continuation.resume() }
-    return may
   }
 
   /// Notes that a connection has sent a flood.
   func noteFlood() {
-    for waiter in state.withLock({ $0.takeWaiters(reaching: .floodSent) }) { waiter.continuation.resume() }
+    state.withLock { $0.reached[.floodSent, default: 0] += 1 }
   }
 
   func endStall(of number: Int) {
@@ -134,28 +114,7 @@ final class ServerState: Sendable {
 
   /// Waits until a milestone was reached so often, the server is stopped, or the task is cancelled.
   func until(_ milestone: Milestone, _ count: Int) async {
-    let number = state.withLock { state in
-      state.waitCount += 1
-      return state.waitCount
-    }
-    await withTaskCancellationHandler {
-      await withCheckedContinuation { continuation in
-        let isOver = state.withLock { state in
-          // A cancel that came before has found nobody.
-          if state.reached[milestone, default: 0] >= count || state.isStopped || Task.isCancelled { return true }
-          state.waiters.append(
-            Waiter(number: number, milestone: milestone, count: count, continuation: continuation)
-          )
-          return false
-        }
-        if isOver { continuation.resume() }
-      }
-    } onCancel: {
-      let waiter = state.withLock { state in
-        state.waiters.firstIndex { $0.number == number }.map { state.waiters.remove(at: $0) }
-      }
-      waiter?.continuation.resume()
-    }
+    await state.until { $0.reached[milestone, default: 0] >= count || $0.isStopped }
   }
 
   func goOn() {
@@ -164,13 +123,11 @@ final class ServerState: Sendable {
   }
 
   func stop() {
-    let (open, left) = state.withLock { state in
+    let open = state.withLock { state in
       state.isStopped = true
-      defer { state.waiters = [] }
-      return (Array(state.open.values), state.waiters)
+      return Array(state.open.values)
     }
     goOn()
     for socket in open { socket.wake() }
-    for waiter in left { waiter.continuation.resume() }
   }
 }

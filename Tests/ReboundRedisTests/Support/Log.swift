@@ -3,15 +3,10 @@
 
   /// Keeps what it is told, from whichever thread.
   final class Log<Entry>: Sendable {
-    private struct State {
-      var list: [Entry] = []
-      var waiters: [(count: Int, continuation: CheckedContinuation<Void, Never>)] = []
-    }
+    private let list = Monitor<[Entry]>([])
 
-    private let state = Locked(State())
-
-    var entries: [Entry] { state.withLock { $0.list } }
-    var count: Int { state.withLock { $0.list.count } }
+    var entries: [Entry] { list.withLock { $0 } }
+    var count: Int { list.withLock { $0.count } }
 
     func write(_ entry: Entry) {
       _ = number(entry)
@@ -19,26 +14,15 @@
 
     /// Writes an entry, and says how many there are then.
     func number(_ entry: Entry) -> Int {
-      let (count, due) = state.withLock { state in
-        state.list.append(entry)
-        let count = state.list.count
-        let due = state.waiters.filter { $0.count <= count }
-        state.waiters.removeAll { $0.count <= count }
-        return (count, due)
+      list.withLock { list in
+        list.append(entry)
+        return list.count
       }
-      for waiter in due { waiter.continuation.resume() }
-      return count
     }
 
-    /// Returns as soon as there are that many entries, or more.
+    /// Returns as soon as there are that many entries, or more, or the task is cancelled.
     func until(_ count: Int) async {
-      await withCheckedContinuation { continuation in
-        let isThere = state.withLock { state in
-          if state.list.count < count { state.waiters.append((count, continuation)) }
-          return state.list.count >= count
-        }
-        if isThere { continuation.resume() }
-      }
+      await list.until { $0.count >= count }
     }
   }
 
