@@ -103,9 +103,11 @@ enum TransportVerdicts {
       Row(-1018, .offline),
       Row(-1019, .offline),
       Row(-1020, .offline),
+      Row(-1021, .body),  // requestBodyStreamExhausted: it had to be sent again, and could be read once
       Row(-1100, .body),
       Row(-1101, .body),
       Row(-1102, .body),
+      Row(-1103, .tooLarge),
       Row(-1200, .tls(.handshake)),
       Row(-1201, .tls(.expired)),
       Row(-1202, .tls(.untrusted)),
@@ -125,6 +127,7 @@ enum TransportVerdicts {
       // the handshake alone count as one. A reset has the same words in both places.
       Row(-1, "SSL_read", .reset),
       Row(-1, "SSL_write", .reset),
+      Row(-1, "SSL_connect: Connection reset", .reset),
       Row(-1, "SSL_connect", .tls(.handshake)),
       Row(-1, "OpenSSL/", .tls(.handshake)),
       Row(-1, "TLS connect error", .tls(.handshake)),
@@ -134,6 +137,7 @@ enum TransportVerdicts {
       Row(-1, "Connection reset", .reset),
       Row(-1, "Connection died", .reset),
       Row(-1, "HTTP/2 stream", .reset),
+      Row(-1, "HTTP/2 framing", .reset),
       Row(-1, "receiving data from the peer", .reset),
       Row(-1, "sending data to the peer", .reset),
       Row(-1, "HTTP2 framing layer", .reset),  // a GOAWAY, for one
@@ -224,7 +228,6 @@ enum TransportVerdicts {
       Row(code, "Nul byte in header", .protocol),
       Row(code, "Failed writing header", .protocol),  // what Foundation, not libcurl, cannot read
       Row(code, "content encoding type", .protocol),
-      Row(code, "HTTP/2 framing", .protocol),
       Row(code, "Failed writing received data", .protocol),  // bytes behind the end of a coding
     ]
   }

@@ -75,11 +75,28 @@ struct TransportVerdictsTests {
       (-1016, 61, "Error while processing content unencoding", .protocol),
       (-1007, 47, "Maximum (8) redirects followed", .tooManyRedirects),
       (-999, 42, "Callback aborted", .cancelled),
+      (-1021, 65, "necessary data rewind wasn't possible", .body),
+      (-1103, 63, "Maximum file size exceeded", .tooLarge),
     ] as [(Int, Int, String, Kind)]
   )
   func pairs(urlError: Int, curl: Int, curlText: String, expected: Kind) {
     #expect(TransportVerdicts.kind(urlErrorCode: urlError, text: "as the system says it") == expected)
     #expect(TransportVerdicts.kind(curlCode: curl, text: curlText) == expected)
+  }
+
+  @Test(
+    "gives a fault the same kind where both transports have libcurl's words for it",
+    arguments: [
+      // Of libcurl before 7.87.
+      (35, "OpenSSL SSL_connect: Connection reset by peer in connection to localhost:443 ", .reset),
+      (35, "OpenSSL SSL_connect: SSL_ERROR_SYSCALL in connection to localhost:443 ", .tls(.handshake)),
+      (92, "Stream error in the HTTP/2 framing layer", .reset),
+      (16, "Error in the HTTP2 framing layer", .reset),
+    ] as [(Int, String, Kind)]
+  )
+  func sameWords(curl: Int, text: String, expected: Kind) {
+    #expect(TransportVerdicts.kind(curlCode: curl, text: text) == expected)
+    #expect(TransportVerdicts.kind(urlErrorCode: -1, text: text) == expected)
   }
 
   // libcurl keeps the words of the first thing that went wrong, and returns the code of the last.
