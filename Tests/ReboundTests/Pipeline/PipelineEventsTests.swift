@@ -107,7 +107,7 @@ struct PipelineEventsTests {
     let first = Task { try await pipeline.run(operation) }
     for wait in [Duration.seconds(1), .seconds(2), .seconds(1), .seconds(1)] {
       if wait == .seconds(1) { await retried.next() }
-      await clock.untilAsleep(2)
+      try await clock.untilAsleep(2)
       clock.advance(by: wait)
     }
     #expect(try await first.value == 0)
@@ -148,7 +148,7 @@ struct PipelineEventsTests {
     let task = Task { try await pipeline.run { throw TestFailure.transient } }
     for _ in 0..<2 {
       // The limit's timer, and the pause.
-      await clock.untilAsleep(2)
+      try await clock.untilAsleep(2)
       clock.advance(by: .seconds(2))
     }
     await #expect(throws: TestFailure.transient) { try await task.value }

@@ -2,7 +2,7 @@ import StreamSupport
 
 /// A clock whose time moves only when a test says so.
 ///
-/// Unchecked, because the lock guards what changes; sleepers are woken with the lock open.
+/// Unchecked, because the lock guards what changes; who waits is woken with the lock open.
 final class SteppedClock: Clock, @unchecked Sendable {
   typealias Instant = JumpingClock.Instant
 
@@ -11,12 +11,17 @@ final class SteppedClock: Clock, @unchecked Sendable {
     let continuation: CheckedContinuation<Void, any Error>
   }
 
+  private struct Watcher {
+    let count: Int
+    let continuation: CheckedContinuation<Void, any Error>
+  }
+
   private let lock = Lock()
   private var instant = Instant(sinceStart: .zero)
   private var sleepers: [Int: Sleeper] = [:]
+  private var watchers: [Int: Watcher] = [:]
   private var cancelled: Set<Int> = []
   private var lastNumber = 0
-  private var watchers: [(count: Int, continuation: CheckedContinuation<Void, Never>)] = []
 
   var now: Instant { lock.withLock { instant } }
   var minimumResolution: Duration { .zero }
@@ -35,48 +40,50 @@ final class SteppedClock: Clock, @unchecked Sendable {
   }
 
   /// Returns as soon as that many sleep, or more.
-  func untilAsleep(_ count: Int) async {
-    await withCheckedContinuation { continuation in
-      let isThere = lock.withLock {
-        if sleepers.count >= count { return true }
-        watchers.append((count, continuation))
-        return false
-      }
-      if isThere { continuation.resume() }
+  ///
+  /// - Throws: `CancellationError`, so that a test ends whose time is over.
+  func untilAsleep(_ count: Int) async throws {
+    try await wait { number, continuation in
+      if sleepers.count >= count { return [continuation] }
+      watchers[number] = Watcher(count: count, continuation: continuation)
+      return []
     }
   }
 
   func sleep(until deadline: Instant, tolerance: Duration?) async throws {
+    try await wait { number, continuation in
+      if deadline <= instant { return [continuation] }
+      sleepers[number] = Sleeper(deadline: deadline, continuation: continuation)
+      let due = watchers.filter { $0.value.count <= sleepers.count }
+      for number in due.keys { watchers[number] = nil }
+      return due.values.map(\.continuation)
+    }
+  }
+
+  /// Waits until the continuation is resumed, or the task is cancelled.
+  ///
+  /// - Parameter begin: Called with the lock held; returns whom to wake.
+  private func wait(
+    _ begin: (Int, CheckedContinuation<Void, any Error>) -> [CheckedContinuation<Void, any Error>]
+  ) async throws {
     let number = lock.withLock {
       lastNumber += 1
       return lastNumber
     }
     try await withTaskCancellationHandler {
       try await withCheckedThrowingContinuation { continuation in
-        let (result, watchers) = add(Sleeper(deadline: deadline, continuation: continuation), number)
-        if let result { continuation.resume(with: result) }
-        for watcher in watchers { watcher.resume() }
+        let woken = lock.withLock { cancelled.remove(number) == nil ? begin(number, continuation) : nil }
+        guard let woken else { return continuation.resume(throwing: CancellationError()) }
+        for other in woken { other.resume() }
       }
     } onCancel: {
-      let sleeper = lock.withLock {
-        cancelled.insert(number)
-        return sleepers.removeValue(forKey: number)
+      let waiting = lock.withLock {
+        let waiting =
+          sleepers.removeValue(forKey: number)?.continuation ?? watchers.removeValue(forKey: number)?.continuation
+        if waiting == nil { cancelled.insert(number) }
+        return waiting
       }
-      sleeper?.continuation.resume(throwing: CancellationError())
-    }
-  }
-
-  private func add(
-    _ sleeper: Sleeper,
-    _ number: Int
-  ) -> (Result<Void, any Error>?, [CheckedContinuation<Void, Never>]) {
-    lock.withLock {
-      if cancelled.contains(number) { return (.failure(CancellationError()), []) }
-      if sleeper.deadline <= instant { return (.success(()), []) }
-      sleepers[number] = sleeper
-      let due = watchers.filter { $0.count <= sleepers.count }
-      watchers.removeAll { $0.count <= sleepers.count }
-      return (nil, due.map(\.continuation))
+      waiting?.resume(throwing: CancellationError())
     }
   }
 }

@@ -143,22 +143,20 @@ struct TimeSourceTests {
   }
 
   @Test("the time of a clock begins when the source is made; its timers wait on it")
-  func clockTime() async {
+  func clockTime() async throws {
     let clock = SteppedClock()
     clock.advance(by: .seconds(5))
     let time = TimeSource(clock)
     #expect(time.now == .zero)
-    await withCheckedContinuation { continuation in
-      let timer = time.after(.seconds(2)) {
-        log.write("\(time.now)")
-        continuation.resume()
-      }
-      Task {
-        await clock.untilAsleep(1)
-        clock.advance(by: .seconds(2))
-        withExtendedLifetime(timer) {}
-      }
+    let (rings, continuation) = AsyncStream<Void>.makeStream()
+    let timer = time.after(.seconds(2)) {
+      log.write("\(time.now)")
+      continuation.finish()
     }
+    try await clock.untilAsleep(1)
+    clock.advance(by: .seconds(2))
+    for await _ in rings {}
+    withExtendedLifetime(timer) {}
     #expect(log.events == ["\(Duration.seconds(2))"])
   }
 

@@ -29,7 +29,7 @@ struct TimeoutPolicyRunTests {
   }
 
   @Test("cancels the function at the limit, waits for it, and drops what it returns")
-  func timesOut() async {
+  func timesOut() async throws {
     let finished = Log<Bool>()
     let task = Task {
       try await policy().run(time: clock.time) {
@@ -38,7 +38,7 @@ struct TimeoutPolicyRunTests {
         return 42
       }
     }
-    await clock.untilAsleep(1)
+    try await clock.untilAsleep(1)
     clock.advance(by: .seconds(9))
     #expect(clock.sleeperCount == 1)
     clock.advance(by: .seconds(1))
@@ -61,7 +61,7 @@ struct TimeoutPolicyRunTests {
   }
 
   @Test("tells the hook what a function throws after its time")
-  func lateError() async {
+  func lateError() async throws {
     let dropped = Log<String>()
     let observation = DroppedErrors.observe { dropped.write($0.description) }
     let task = Task {
@@ -70,7 +70,7 @@ struct TimeoutPolicyRunTests {
         throw TestFailure.numbered(7_001)
       }
     }
-    await clock.untilAsleep(1)
+    try await clock.untilAsleep(1)
     clock.advance(by: .seconds(1))
     await #expect(throws: TimedOut(.attempt, limit: .seconds(1))) { try await task.value }
     #expect(
@@ -81,14 +81,14 @@ struct TimeoutPolicyRunTests {
   }
 
   @Test("takes the caller's cancel for no timeout")
-  func callerCancels() async {
+  func callerCancels() async throws {
     let task = Task {
       try await policy().run(time: clock.time) {
         await untilCancelled()
         try Task.checkCancellation()
       }
     }
-    await clock.untilAsleep(1)
+    try await clock.untilAsleep(1)
     task.cancel()
     await #expect(throws: CancellationError.self) { try await task.value }
     #expect(events.count == 0)
@@ -165,7 +165,7 @@ struct TimeoutPolicyRunTests {
   func nearestLimit() async throws {
     let policy = policy(try TimeoutPolicy(total: .seconds(10), firstValue: .seconds(3), name: "weather"))
     let task = Task { try await policy.run(time: clock.time) { await untilCancelled() } }
-    await clock.untilAsleep(1)
+    try await clock.untilAsleep(1)
     clock.advance(by: .seconds(3))
     await #expect(throws: TimedOut(.firstValue, limit: .seconds(3), name: "weather")) { try await task.value }
   }
@@ -184,7 +184,7 @@ struct TimeoutPolicyRunTests {
       }
     }
     for _ in 0..<30 {
-      await clock.untilAsleep(2)
+      try await clock.untilAsleep(2)
       clock.advance(by: .seconds(1))
     }
     await #expect(throws: TimedOut(.total, limit: .seconds(30))) { try await task.value }
