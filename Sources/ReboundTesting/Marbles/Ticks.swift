@@ -10,7 +10,10 @@ extension VirtualTime.Stride {
 
 extension VirtualTime {
   /// The frame of a marble diagram in which this moment lies.
-  var frame: Int { Int((Double(nanoseconds) / Double(Stride.ticks(1).nanoseconds)).rounded(.down)) }
+  var frame: Int {
+    let (frame, rest) = nanoseconds.quotientAndRemainder(dividingBy: Stride.ticks(1).nanoseconds)
+    return rest < 0 ? frame - 1 : frame
+  }
 
   /// Whether this moment is the beginning of a frame, where all of a marble diagram happens.
   var isOnFrame: Bool { nanoseconds % Stride.ticks(1).nanoseconds == 0 }

@@ -1,5 +1,6 @@
-import ReboundTesting
 import Testing
+
+@testable import ReboundTesting
 
 @Suite("Ticks")
 struct TicksTests {
@@ -7,5 +8,13 @@ struct TicksTests {
   func seconds() {
     #expect(Duration.ticks(3) == .seconds(3))
     #expect(VirtualTime.Stride.ticks(3) == .seconds(3))
+  }
+
+  @Test(
+    "last to the nanosecond, also after many years",
+    arguments: [(9_999_999_999_999_999, 9_999_999), (-1, -1), (-1_000_000_000, -1)]
+  )
+  func lastNanosecond(nanoseconds: Int, frame: Int) {
+    #expect(VirtualTime(nanoseconds: nanoseconds).frame == frame)
   }
 }
