@@ -36,14 +36,14 @@ struct MarbleRow {
 
   /// Takes a row apart.
   ///
-  /// Spaces stand for nothing: they let rows with groups stand one above the other.
+  /// Spaces, and whatever else leaves a space, stand for nothing: they let rows with groups stand one above the other.
   init(_ text: String) throws(MarbleSyntaxError) {
     var frames: [[Mark]] = []
     var places: [Place] = []
     var group: (marks: [Mark], column: Int)?
     for (column, character) in text.enumerated() {
       switch character {
-      case " ": continue
+      case _ where character.isWhitespace: continue
       case "(":
         if group != nil { throw MarbleSyntaxError(text, column, "a group inside a group. End the first one with ')'.") }
         group = ([], column)
@@ -121,9 +121,10 @@ public struct MarbleSyntaxError: Error, Hashable {
 extension MarbleSyntaxError: CustomStringConvertible {
   /// What is wrong, above the row with a mark under the place.
   public var description: String {
+    // One line, as wide as it has characters.
     """
     Marble diagram: \(problem)
-      \(row)
+      \(String(row.map { $0.isWhitespace ? " " : $0 }))
       \(String(repeating: " ", count: column))^
     """
   }

@@ -36,12 +36,23 @@ struct MarbleRowTests {
     #expect(problem("(a||)")?.column == 3)
   }
 
-  @Test("may have spaces, which stand for nothing")
-  func spaces() throws {
+  @Test("may have spaces, which stand for nothing", arguments: [" a - (bc)   | ", "\ta\t-\n(b\u{A0}c)|"])
+  func spaces(row: String) throws {
     let scheduler = TestScheduler()
     let recorder = Recorder<String, MarbleFailure>(on: scheduler)
-    try MarblePublisher(cold: " a - (bc)   | ", on: scheduler).subscribe(recorder)
+    try MarblePublisher(cold: row, on: scheduler).subscribe(recorder)
     scheduler.advance(by: .ticks(3))
     #expect(recorder.marbles == "a-(bc)|")
+  }
+
+  @Test("are shown with spaces for tabs, so that the mark is under the place")
+  func tabs() {
+    #expect(
+      problem("a\t)")?.description == """
+        Marble diagram: the end of a group that has no '('.
+          a )
+            ^
+        """
+    )
   }
 }
