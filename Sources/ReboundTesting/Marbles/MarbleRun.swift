@@ -16,6 +16,9 @@ struct MarbleRun<Input, InputFailure: Error, Output: Equatable, Failure: Error> 
   /// How much time may pass behind the last frame of the diagram, to see that nothing else comes.
   private static var rest: Int { 1_000 }
 
+  /// How much may be done in a frame; what takes more goes on without end.
+  private static var mostWork: Int { 100_000 }
+
   func check() throws {
     let inputs = try inputRows()
     let (expected, demand, subscriptions) = try outcomeRows()
@@ -26,13 +29,16 @@ struct MarbleRun<Input, InputFailure: Error, Output: Equatable, Failure: Error> 
       let frames = try MarblePublisher<Input, InputFailure>.frames(row, failure, input)
       source.play(row.text.contains("^") ? .hot(frames) : .cold(frames))
     }
-    run(upTo: (inputs.map(\.frames.count) + [expected.frames.count, demand?.frames.count ?? 0]).max() ?? 0)
+    let endlessFrame = run(
+      upTo: (inputs.map(\.frames.count) + [expected.frames.count, demand?.frames.count ?? 0]).max() ?? 0
+    )
 
     var sheet = MarbleSheet(zero: zero)
     for (index, row) in inputs.enumerated() {
       sheet.add(inputs.count == 1 ? "input" : "input \(index + 1)", row.frames, from: -row.zero)
     }
     if let demand { sheet.add("demand", demand.frames) }
+    if let endlessFrame { throw endless(at: endlessFrame, expected, sheet) }
     try compare(expected, recorder, sheet)
     if let subscriptions { try compare(subscriptions, sheet) }
   }
@@ -138,9 +144,28 @@ struct MarbleRun<Input, InputFailure: Error, Output: Equatable, Failure: Error> 
   }
 
   /// Plays until nothing waits any more, or for long enough to see that nothing else comes.
-  private func run(upTo lastFrame: Int) {
+  ///
+  /// - Returns: The frame in which there was always more to do, if there was one.
+  private func run(upTo lastFrame: Int) -> Int? {
     let end = VirtualTime(frame: lastFrame + Self.rest)
-    while let due = scheduler.nextDue, due <= end { scheduler.advance(to: due) }
+    var (frame, done) = (0, 0)
+    while scheduler.doNext(dueBy: end) {
+      if scheduler.now.frame > frame { (frame, done) = (scheduler.now.frame, 0) }
+      done += 1
+      if done > Self.mostWork { return frame }
+    }
+    return nil
+  }
+
+  /// Without what came, which may be more than anybody reads.
+  private func endless(at frame: Int, _ expected: MarbleRow, _ sheet: MarbleSheet) -> MarbleMismatch {
+    var sheet = sheet
+    sheet.add("expected", expected.frames)
+    let problem = """
+      there is always more to do in frame \(frame): after \(Self.mostWork) pieces of work time has not come to the next one. Let \
+      the chain end, or take longer for what it repeats.
+      """
+    return MarbleMismatch(location: location, problem: problem, diagram: sheet.text(pointingAt: frame))
   }
 
   // MARK: Comparing

@@ -104,7 +104,7 @@ public final class TestScheduler: Scheduler, Sendable {
   /// Time does not move back: a moment that has passed stands for the present one.
   public func advance(to date: VirtualTime) {
     let date = max(date, now)
-    while let action = takeAction(dueBy: date) { action() }
+    while doNext(dueBy: date) {}
     state.withLock { $0.clock = max($0.clock, date) }
   }
 
@@ -119,8 +119,7 @@ public final class TestScheduler: Scheduler, Sendable {
     var done = 0
     while pendingCount > 0 {
       guard done < limit else { throw StillBusy(limit: limit, now: now, pendingCount: pendingCount) }
-      guard let action = takeAction(dueBy: VirtualTime(nanoseconds: .max)) else { break }
-      action()
+      guard doNext(dueBy: VirtualTime(nanoseconds: .max)) else { break }
       done += 1
     }
     return done
@@ -142,6 +141,15 @@ public final class TestScheduler: Scheduler, Sendable {
       advance by a fixed time instead, or raise the limit.
       """
     }
+  }
+
+  /// Moves time on to the next piece of work, and does it.
+  ///
+  /// - Returns: Whether there was one that is due by then.
+  func doNext(dueBy date: VirtualTime) -> Bool {
+    guard let action = takeAction(dueBy: date) else { return false }
+    action()
+    return true
   }
 
   private func takeAction(dueBy date: VirtualTime) -> (() -> Void)? {

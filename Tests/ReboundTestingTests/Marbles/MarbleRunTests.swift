@@ -169,6 +169,27 @@ struct MarbleRunTests {
     }
   }
 
+  @Test("are found where there is always more to do, at one moment or at one after the other")
+  func endless() {
+    let atOnce = mismatch {
+      try expect {
+        "#"
+        $0.retry(.max)
+        "--#"
+      }
+    }
+    #expect(atOnce?.problem.hasPrefix("there is always more to do in frame 0: after 100000 pieces of work") == true)
+    #expect(atOnce?.diagram == "          0\ninput     #\nexpected  --#\n          ▲")
+    let soon = mismatch {
+      try expect {
+        "---a"
+        $0.delay(for: .ticks(1), scheduler: $1).prepend("b").collect(.byTime($1, .nanoseconds(1))).compactMap(\.first)
+        "b---a"
+      }
+    }
+    #expect(soon?.problem.hasPrefix("there is always more to do in frame 0:") == true)
+  }
+
   @Test("are refused where a row makes no sense")
   func senseless() {
     func problem(_ body: () throws -> Void) -> String? {
