@@ -7,11 +7,14 @@ extension RunDiagram {
       [axis(rows)] + zip(attempts, attemptWords).map { drawing(of: $0, inWords: $1, rows) }
       + waits.map { drawing(of: $0, rows) } + [line(rows)]
       + marbles.map { drawing(of: $0, rows) } + phases.indices.map { drawing(ofPhase: $0, rows) }
+    // What else there is stands beside a value.
+    let values = marbles.filter { if case .value = $0.kind { true } else { false } }
+    let words = attemptWords + hiddenWords(values, x)
     return """
       <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 760 \(rows.height)" width="760" height="\(rows.height)" \
       role="img" aria-labelledby="run-title run-description" font-family="sans-serif" font-size="12">
       <title id="run-title">\(title.escapedForXML)</title>
-      <desc id="run-description">\(attemptWords.joined(separator: ". ").escapedForXML).</desc>
+      <desc id="run-description">\(words.joined(separator: ". ").escapedForXML).</desc>
       <style>
       .paper { fill: #ffffff } .ink { fill: #1f2328 } .faint { fill: #57606a } .rule { stroke: #8c959f }
       .failed { fill: #c2410c } .done { fill: #1a7f37 } .other { fill: #6e7781 } .on { fill: #ffffff }

@@ -1,7 +1,8 @@
 extension RunDiagram {
-  /// The run in rows of text, at most 60 columns of time, and each attempt in words below them.
+  /// The run in rows of text, at most 61 columns of time, and each attempt in words below them.
   ///
-  /// Where more happens in a column than it has room for, the last thing is shown; the words are exact.
+  /// Where more happens in a column than it has room for, the last thing is shown. The words are exact: they tell of all attempts
+  /// and waits, and where the output or the breaker has more than is shown, of all of that, too.
   public var text: String {
     let scale = TimeScale(end, columns: 60)
     let wide = scale.column(end) + 1
@@ -13,7 +14,24 @@ extension RunDiagram {
     let lines = rows.map { label, row in
       (label + String(repeating: " ", count: width - label.count) + row).trimmedRight
     }
-    return ([title] + lines + attemptWords).joined(separator: "\n")
+    return ([title] + lines + attemptWords + hiddenWords(marbles, scale.column)).joined(separator: "\n")
+  }
+
+  /// In words, the output and the states of the breaker, if one of them hides another in the picture.
+  ///
+  /// - Parameters:
+  ///   - marbles: Of the output, what may hide one another.
+  ///   - place: Where the picture shows a moment.
+  func hiddenWords(_ marbles: [Marble], _ place: (Duration) -> Int) -> [String] {
+    func words(_ row: String, _ things: [(name: String, time: Duration)]) -> String? {
+      guard Set(things.map { place($0.time) }).count < things.count else { return nil }
+      let shown = things.prefix(100).map { "\($0.name) at \($0.time.text)" }.joined(separator: ", ")
+      return "\(row): \(shown)" + (things.count > 100 ? " and \(things.count - 100) more" : "")
+    }
+    return [
+      words("output", marbles.map { ($0.kind.name, $0.time) }),
+      words("breaker", phases.map { ($0.state.text, $0.start) }),
+    ].compactMap(\.self)
   }
 
   /// Each attempt in words.

@@ -42,6 +42,16 @@ public struct RunDiagram: Sendable {
       case finish
       case failure
       case cancel
+
+      /// What it is, in a word.
+      var name: String {
+        switch self {
+        case .value(let name): String(name)
+        case .finish: "finish"
+        case .failure: "failure"
+        case .cancel: "cancel"
+        }
+      }
     }
 
     let time: Duration

@@ -60,8 +60,40 @@ struct RunDiagramTests {
         1: 0 s to 1 s, failed (busy), then waited 2 s (computed)
         2: 3 s to 4 s, failed (asked), then waited 5 s (hint)
         3: 9 s to 11 s, finished
+        output: a at 10 s, b at 11 s, finish at 11 s
         """
     )
+  }
+
+  @Test("tells in words what one column, or one place of the picture, has no room for")
+  func hidden() {
+    let recorder = run(RetryPolicy(clamping: 0))
+    for value in ["a", "b", "c"] { source.send(value) }
+    scheduler.advance(by: 3_600)
+    source.send(completion: .finished)
+    let breaker: [BreakerLog.Entry] = [
+      .init(time: .start, state: .closed), .init(time: .start.advanced(by: 60), state: .open),
+      .init(time: .start.advanced(by: 61), state: .halfOpen), .init(time: .start.advanced(by: 62), state: .closed),
+    ]
+    let diagram = RunDiagram("an hour", retries: log.events, output: recorder, breaker: breaker)
+    #expect(
+      diagram.text.hasSuffix(
+        """
+        1: 0 s to 3600 s, finished
+        output: a at 0 s, b at 0 s, c at 0 s, finish at 3600 s
+        breaker: closed at 0 s, open at 60 s, half open at 61 s, closed at 62 s
+        """
+      )
+    )
+    #expect(diagram.svg.contains("finished. output: a at 0 s, b at 0 s, c at 0 s. breaker: closed at 0 s, open at"))
+    #expect(diagram.text.split(separator: "\n").allSatisfy { $0.count < 80 })
+  }
+
+  @Test("says how many it has no words for")
+  func hiddenBeyondCounting() {
+    let recorder = run(RetryPolicy(clamping: 0))
+    for _ in 1...150 { source.send("a") }
+    #expect(RunDiagram("many", retries: [], output: recorder).text.hasSuffix("a at 0 s and 50 more"))
   }
 
   @Test("shows the same run as a picture that says in words what it shows")
@@ -143,7 +175,7 @@ struct RunDiagramTests {
     let recorder = Recorder<Int, Never>()
     Just(1).subscribe(recorder)
     let diagram = RunDiagram("a < b & \"c\"", retries: [], output: recorder)
-    #expect(diagram.text.hasSuffix("1: 0 s to 0 s, finished"))
+    #expect(diagram.text.hasSuffix("1: 0 s to 0 s, finished\noutput: 1 at 0 s, finish at 0 s"))
     #expect(diagram.svg.contains("<title id=\"run-title\">a &lt; b &amp; &quot;c&quot;</title>"))
     #expect(RunDiagram("nothing", retries: [], output: Recorder<Int, Never>()).text.contains("still running"))
     let odd = RunDiagram("<\u{301} &\u{301} \"\u{301} \u{7}", retries: [], output: recorder)
