@@ -34,6 +34,19 @@ struct AdviceTests {
     try advised.requireRecovery(within: .seconds(30))
   }
 
+  @Test func doesNotSayOfDelaysThatNobodyKnowsThatTheyAreInStep() throws {
+    func advice(budget: RetryBudget?) throws -> String {
+      let storm = try Storm.play(scenario) { process in
+        let random = process.random
+        let backoff = Backoff.custom { _ in .seconds(random.next()) }
+        return try Pipeline("weather") { Retry(try RetryPolicy(maxRetries: 30, backoff: backoff), budget: budget) }
+      }
+      return "\(try #require(storm.advice.first))"
+    }
+    #expect(try advice(budget: nil).hasSuffix("one for the process."))
+    #expect(try advice(budget: .ratio(30)).hasSuffix("Give its budget a smaller ratio, or the retry fewer attempts."))
+  }
+
   @Test func isTheMessageOfAFailedRequirement() throws {
     let bad = try PolicySettings(maxRetries: 10).play(scenario)
     let failure = #expect(throws: StormFailure.self) { try bad.requireRecovery(within: .seconds(30)) }

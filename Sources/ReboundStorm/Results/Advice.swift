@@ -63,7 +63,9 @@ extension Storm {
 
   private func adviceOnRetry(at index: Int, _ parameters: [String: String]) -> Advice {
     let peak = max(peakInTrouble, peakAfterTrouble).shown(2)
-    let isInStep = !(parameters["backoff"]?.contains("jitter") ?? false)
+    let backoff = parameters["backoff"] ?? ""
+    // Nobody knows how much chance is in a closure of one's own.
+    let isInStep = !backoff.contains("jitter") && !backoff.hasPrefix("custom")
     if parameters["budget"] == nil {
       let delays = isInStep ? ", and backoff: .standard, which spreads them" : ""
       let text =
