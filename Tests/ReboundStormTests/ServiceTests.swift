@@ -96,6 +96,27 @@ struct ServiceTests {
     #expect(storm.recovers(within: .seconds(2)))
   }
 
+  @Test func asksAnyNumberOfDependenciesOfAnyDepthEachWithChanceOfItsOwn() throws {
+    let leaf = Service(concurrency: 10, time: .exponential(mean: 0.01))
+    var deep = leaf
+    for _ in 0..<30 {
+      var outer = leaf
+      outer.dependencies = [deep]
+      deep = outer
+    }
+    #expect(try Storm.playCalls(scenario(deep, rate: 5)).givenUpShare == 0)
+
+    // The ninth took as long as the first one of the first, each time.
+    var first = leaf
+    first.dependencies = [leaf]
+    var service = Service(concurrency: 10, time: .constant(0.000_01))
+    service.dependencies =
+      [first] + Array(repeating: Service(concurrency: 10, time: .constant(0.000_01)), count: 7) + [leaf]
+    let latency = try Storm.playCalls(scenario(service, rate: 5, duration: 2_000)).latency
+    // Of three times that hang on nothing the longest hundredth is this; of two that are the same it is longer.
+    #expect(abs(latency.percentile(0.99) - 0.084) < 0.004, "\(latency.percentile(0.99))")
+  }
+
   @Test func answersNoMoreThanItHasPlacesForWhileItsDependencyAsksAnother() throws {
     var middle = Service(concurrency: 100, time: .constant(0.04))
     middle.dependencies = [Service(concurrency: 100, time: .constant(0.2))]

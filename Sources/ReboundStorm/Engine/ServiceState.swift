@@ -58,11 +58,10 @@ final class ServiceState {
     meanTime = model.time.mean
     changesSpeed =
       !faults.isEmpty || !outages.isEmpty || model.collapse > 0 || model.pauseEvery > 0 || model.refusalCost > 0
-    for (index, dependency) in model.dependencies.enumerated() {
-      let number = part * 8 - 6 + UInt64(index)
-      dependencies.append(
-        ServiceState(dependency, scenario: scenario, agenda: agenda, recorder: nil, part: number)
-      )
+    var next = part + 1
+    for dependency in model.dependencies {
+      dependencies.append(ServiceState(dependency, scenario: scenario, agenda: agenda, recorder: nil, part: next))
+      next += dependency.partCount
     }
     for outage in outages { agenda.enter(.outageBegins(self, nil), afterSeconds: outage.from) }
     for case .replicaOutage(let replica, let from, _) in faults {

@@ -130,6 +130,9 @@ public struct Service: Codable, Hashable, Sendable {
   /// For how long a request holds its place on the mean: until all have answered that are asked for it, and those whom they ask.
   private var holdingTime: Double { dependencies.reduce(time.mean) { $0 + $1.holdingTime } }
 
+  /// How many services it consists of: itself, those that it asks, and those whom they ask.
+  var partCount: UInt64 { dependencies.reduce(1) { $0 + $1.partCount } }
+
   /// - Parameter name: Where it stands in a scenario.
   func validate(_ name: String = "service") throws(InvalidScenario) {
     for (setting, count) in [("replicas", replicas), ("concurrency", concurrency)] {
