@@ -58,6 +58,34 @@ struct PredictionTests {
     #expect(try prediction == Prediction(of: settings, in: scenario()))
   }
 
+  @Test func countsAsGivenUpOnlyThoseWhoBeganSinceTheFaultCame() throws {
+    let service = Service(concurrency: 1, time: .constant(10))
+    let scenario = Scenario(
+      arrivals: .constant(perSecond: 10),
+      service: service,
+      faults: [.outage(from: 20, to: 21)],
+      duration: 22
+    )
+    let share = try Prediction(of: PolicySettings(), in: scenario).givenUpShare
+    #expect((0.4...0.6).contains(share), "\(share)")
+  }
+
+  @Test func losesOfEachShareWhatTheOthersLeave() throws {
+    var scenario = scenario()
+    (scenario.processes, scenario.duration) = (10, 12)
+    scenario.faults = [
+      .packetLoss(share: 0.5, from: 2, to: 10), .packetLoss(share: 0.5, from: 2, to: 10),
+      .partition(share: 0.2, from: 2, to: 10), .partition(share: 0.4, from: 2, to: 10),
+    ]
+    var settings = PolicySettings()
+    settings.attemptTimeout = 1
+    let predicted = try Prediction(of: settings, in: scenario).givenUpShare
+    // For eight of ten seconds.
+    #expect(abs(predicted - 0.8 * 0.85) < 0.001, "\(predicted)")
+    let played = try settings.play(scenario).givenUpShare
+    #expect(abs(played - predicted) < 0.06, "\(played)")
+  }
+
   private func throttled(window: Double) -> PolicySettings {
     var settings = PolicySettings()
     settings.throttle = PolicySettings.Throttle(factor: 2, window: window)

@@ -10,7 +10,8 @@ struct FluidModel {
   private(set) var offered: [Double]
   private(set) var served: [Double]
   private(set) var begun: [Double]
-  private(set) var givenUp: [Double]
+  /// Of those that began since the first fault came.
+  private(set) var givenUpSinceFault = 0.0
 
   private let settings: PolicySettings
   private let scenario: Scenario
@@ -19,7 +20,7 @@ struct FluidModel {
   private let workers: Double
   private let workTime: Double
   private var now = 0
-  /// What comes at the service, by class and step.
+  /// What comes at the service, by class and step; of all steps those that anybody waits for now, in a ring.
   private var due: [[Double]]
   /// Who waits at the service, by class.
   private var queue: [Double]
@@ -27,6 +28,8 @@ struct FluidModel {
   private var debt = 0.0
   /// Clients between the beginning of a request and its end, by class.
   private var busy: [Double]
+  /// Those of them who began before the first fault came.
+  private var older: [Double]
   /// Which share of the clients of a class count as those who leave their next turn out.
   private var overdueShares: [Double]
   private var budget: FluidBudget?
@@ -38,14 +41,14 @@ struct FluidModel {
     self.scenario = scenario
     let seconds = Int(scenario.duration.rounded(.up))
     offered = Array(repeating: 0, count: seconds)
-    (served, begun, givenUp) = (offered, offered, offered)
+    (served, begun) = (offered, offered)
     stepCount = seconds * Self.stepsPerSecond
     let service = scenario.service
     workers = Double(service.replicas * service.concurrency)
     workTime = workers / service.capacity / capacity
     queue = Array(repeating: 0, count: settings.maxRetries + 1)
-    (busy, overdueShares) = (queue, queue)
-    due = Array(repeating: Array(repeating: 0, count: stepCount), count: queue.count)
+    (busy, older, overdueShares) = (queue, queue, queue)
+    due = Array(repeating: [], count: queue.count)
     if let ratio = settings.budgetRatio {
       budget = FluidBudget(ratio: ratio, processes: scenario.processes, steps: 2 * Self.stepsPerSecond, stepCount)
     }
@@ -53,6 +56,10 @@ struct FluidModel {
       let steps = max(self.steps(throttle.window), 1)
       self.throttle = FluidThrottle(throttle, processes: scenario.processes, steps: steps, stepCount)
     }
+    let longestWait = max(scenario.networkDelay, settings.attemptTimeout ?? 0) + delay(beforeRetry: queue.count).longest
+    // One step more for a wait that takes none, and one for its rounding.
+    let ring = min(steps(longestWait) + 2, stepCount)
+    for index in due.indices { due[index] = Array(repeating: 0, count: ring) }
     // A request leaves out as many turns as there are whole periods in it: half a period less than its length, on the mean.
     if case .periodic(_, let period) = scenario.arrivals { overdueShares = shares(olderThan: period / 2) }
   }
@@ -101,7 +108,13 @@ struct FluidModel {
   /// - Returns: Whether there is another step.
   mutating func step() -> Bool {
     guard now < stepCount else { return false }
-    var coming = due.map { $0[now] }
+    if now == scenario.secondOfFaults * Self.stepsPerSecond { older = busy }
+    let place = now % due[0].count
+    var coming: [Double] = []
+    for index in due.indices {
+      coming.append(due[index][place])
+      due[index][place] = 0
+    }
     let new = newRequests()
     busy[0] += new
     begun[second] += new
@@ -134,12 +147,7 @@ struct FluidModel {
 
   private mutating func offer(_ coming: [Double]) {
     offered[second] += coming.reduce(0, +)
-    let lost = faults.reduce(0) { lost, fault in
-      switch fault {
-      case .packetLoss(let share, _, _), .partition(let share, _, _): max(lost, share)
-      default: lost
-      }
-    }
+    let lost = lostShare
     if lost > 0 { loseShare(lost, of: coming) }
     if isOut {
       fail(coming.map { $0 * (1 - lost) }, after: scenario.networkDelay)
@@ -163,6 +171,19 @@ struct FluidModel {
       default: false
       }
     }
+  }
+
+  /// Which share the network loses: each fault of those that the others leave, but the same processes are cut off by all.
+  private var lostShare: Double {
+    var (arriving, cutOff) = (1.0, 0.0)
+    for fault in faults {
+      switch fault {
+      case .packetLoss(let share, _, _): arriving *= 1 - share
+      case .partition(let share, _, _): cutOff = max(cutOff, share)
+      default: break
+      }
+    }
+    return 1 - arriving * (1 - cutOff)
   }
 
   /// Which share of the replicas is out.
@@ -227,7 +248,7 @@ struct FluidModel {
     } else {
       served[second] += done
       throttle?.accept(done, at: now)
-      for index in busy.indices { busy[index] -= answered[index] }
+      for index in busy.indices { end(answered[index], index) }
     }
     refuseWhoDoesNotFit(rate)
   }
@@ -272,10 +293,23 @@ struct FluidModel {
     for (retries, amount) in amounts.enumerated() where amount > 0 {
       var granted = retries < settings.maxRetries ? amount : 0
       if budget != nil, granted > 0 { granted = budget?.grant(granted) ?? 0 }
-      givenUp[second] += amount - granted
-      busy[retries] -= amount
-      if granted > 0 { retry(granted, retries, after: delay) }
+      let olderShare = end(amount, retries)
+      if second >= scenario.secondOfFaults { givenUpSinceFault += (amount - granted) * (1 - olderShare) }
+      guard granted > 0 else { continue }
+      older[retries + 1] += granted * olderShare
+      retry(granted, retries, after: delay)
     }
+  }
+
+  /// So many attempts of a class end.
+  ///
+  /// - Returns: Which share of them is of requests that began before the first fault came: mixed well, the same as of all.
+  @discardableResult
+  private mutating func end(_ amount: Double, _ retries: Int) -> Double {
+    let share = busy[retries] > 0 ? min(older[retries] / busy[retries], 1) : 0
+    busy[retries] -= amount
+    older[retries] = max(older[retries] - amount * share, 0)
+    return share
   }
 
   private mutating func retry(_ amount: Double, _ retries: Int, after delay: Double) {
@@ -286,7 +320,11 @@ struct FluidModel {
     let last = max(now + steps(delay + longest), first)
     let part = amount / Double(last - first + 1)
     guard first < stepCount else { return }
-    Self.add(part, to: &due[retries + 1], at: first...min(last, stepCount - 1))
+    let ring = due[retries + 1].count
+    let (low, high) = (first % ring, min(last, stepCount - 1) % ring)
+    if low <= high { return Self.add(part, to: &due[retries + 1], at: low...high) }
+    Self.add(part, to: &due[retries + 1], at: low...(ring - 1))
+    Self.add(part, to: &due[retries + 1], at: 0...high)
   }
 
   /// How many steps a time takes, which may be longer than any play.
@@ -309,35 +347,5 @@ private struct NormalDistribution {
     guard place > -8 else { return limit + deviation / place }
     let density = exp(-place * place / 2) / (2 * Double.pi).squareRoot()
     return mean - deviation * density / (erfc(-place / 2.0.squareRoot()) / 2)
-  }
-}
-
-/// A retry budget as an amount: a share of the requests of the last steps, less the retries that wait or were made in them.
-private struct FluidBudget {
-  private let ratio: Double
-  private let floor: Double
-  private var requests: FluidWindow
-  private var retries: FluidWindow
-  private var waiting = 0.0
-
-  init(ratio: Double, processes: Int, steps: Int, _ stepCount: Int) {
-    self.ratio = ratio
-    floor = Double(processes)
-    requests = FluidWindow(steps: steps, stepCount)
-    retries = requests
-  }
-
-  mutating func begin(_ new: Double, _ again: Double, at step: Int) {
-    requests.add(new, at: step)
-    retries.add(again, at: step)
-    waiting = max(waiting - again, 0)
-    requests.move(past: step)
-    retries.move(past: step)
-  }
-
-  mutating func grant(_ amount: Double) -> Double {
-    let granted = min(amount, max(floor + ratio * requests.recent - waiting - retries.recent, 0))
-    waiting += granted
-    return granted
   }
 }

@@ -58,7 +58,8 @@ public struct Prediction: Hashable, Sendable {
   ///   - scenario: What happens.
   /// - Throws: ``InvalidScenario``, `InvalidPolicy` for a number of retries that makes no sense, or ``UnpredictablePolicy``
   ///   for a policy that is not in the model.
-  /// - Complexity: O(seconds · retries).
+  /// - Complexity: O(seconds · retries · longest wait) in time; in memory O(seconds), and O(retries · longest wait), where no wait
+  ///   counts beyond the scenario's duration.
   public init(of settings: PolicySettings, in scenario: Scenario) throws {
     try scenario.validate()
     try PolicyKind.retry.require("maxRetries", settings.maxRetries, "Give 0 to 10000.") { (0...10_000).contains($0) }
@@ -82,7 +83,8 @@ public struct Prediction: Hashable, Sendable {
     peakAfterTrouble = (model.offered[end...].max() ?? 0) / normal
     let expected = scenario.arrivals.requests(from: Double(begin), to: Double(max(model.offered.count, begin + 1)))
     amplification = model.offered[begin...].reduce(0, +) / expected
-    givenUpShare = model.givenUp[begin...].reduce(0, +) / max(model.begun[begin...].reduce(0, +), 1e-9)
+    // What is rounded may be above all that began.
+    givenUpShare = min(model.givenUpSinceFault / max(model.begun[begin...].reduce(0, +), 1e-9), 1)
   }
 }
 
