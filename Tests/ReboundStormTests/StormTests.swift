@@ -47,12 +47,11 @@ struct StormTests {
 
   @Test func measuresTheLoadByTheScenarioWhereNobodyAskedBeforeTheFault() throws {
     let service = Service(concurrency: 1, time: .constant(0.1))
-    var few = Scenario(arrivals: .closed(clients: 5, thinkTime: .constant(30)), service: service)
+    var few = Scenario(arrivals: .constant(perSecond: 1.0 / 30), service: service)
     few.faults = [.outage(from: 20, to: 50)]
     let storm = try Storm.playCalls(few)
     #expect(storm.series.begun[..<20].allSatisfy { $0 == 0 })
     #expect(storm.normalLoad == few.arrivals.rate)
-    // All five in one second.
     #expect(storm.peakInTrouble == 30)
     #expect(storm.amplification > 0.5 && storm.amplification < 1.5)
     #expect(storm.secondsToRecover == 0)
@@ -127,6 +126,33 @@ struct StormTests {
     let service = Service(concurrency: 200, time: .constant(0.05))
     let storm = try Storm.playCalls(Scenario(arrivals: .bursts(perSecond: rate, size: size), service: service))
     #expect(storm.secondsToRecover == 0)
+    #expect(!storm.isMetastable)
+  }
+
+  @Test(arguments: [
+    Arrivals.closed(clients: 5_000, thinkTime: .constant(30)),
+    // Half of the time is the answer's, so that half as many come as the rate says.
+    .closed(clients: 20, thinkTime: .exponential(mean: 0.05)),
+  ])
+  func isNoneForClientsThatThink(arrivals: Arrivals) throws {
+    let service = Service(concurrency: 200, time: .constant(0.05))
+    var scenario = Scenario(arrivals: arrivals, service: service)
+    #expect(try Storm.playCalls(scenario).secondsToRecover == 0)
+    scenario.faults = [.outage(from: 40, to: 50)]
+    let storm = try Storm.playCalls(scenario)
+    #expect(storm.recovers(within: .seconds(2)))
+    #expect(!storm.isMetastable)
+    #expect(try #require(try Prediction(of: PolicySettings(), in: scenario).secondsToRecover) <= 2)
+  }
+
+  @Test(arguments: [(10, 0.8), (30, 5), (60, 15)])
+  func isNoneWhereAServicePausesThatIsWellOtherwise(every: Double, length: Double) throws {
+    var service = Service(concurrency: 100, time: .constant(0.05))
+    (service.pauseEvery, service.pauseLength) = (every, length)
+    let arrivals = Arrivals.constant(perSecond: 1_000)
+    let scenario = Scenario(arrivals: arrivals, service: service, faults: [.outage(from: 20, to: 22)], duration: 180)
+    let storm = try Storm.playCalls(scenario)
+    #expect(storm.recovers(within: .seconds(10)))
     #expect(!storm.isMetastable)
   }
 

@@ -41,7 +41,7 @@ final class ClientCrowd<Output: Sendable> {
   func begin() {
     switch arrivals {
     case .closed(let clients, let thinkTime):
-      for client in 0..<clients { agenda.enter(.client(client), afterSeconds: thinkTime.draw(&random)) }
+      for client in 0..<clients { agenda.enter(.client(client), afterSeconds: thinkTime.drawRest(&random)) }
     case .periodic(let clients, _):
       isBusy = Array(repeating: false, count: clients)
       agenda.enter(.arrival, afterSeconds: 0)

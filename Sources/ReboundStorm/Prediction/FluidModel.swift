@@ -67,13 +67,8 @@ struct FluidModel {
   /// As ``Prediction/secondsToRecover`` has it.
   var recovery: Int? {
     // By the measure of a play, tolerance included: it is the play's verdict that is predicted.
-    Recovery(
-      served: served,
-      offered: offered,
-      begun: begun,
-      normalLoad: scenario.arrivals.isSteady ? scenario.arrivals.rate : nil,
-      burstSize: scenario.arrivals.burstSize
-    ).seconds(after: min(Int((scenario.endOfFaults ?? 0).rounded(.up)), begun.count))
+    Recovery(of: scenario, served: served, offered: offered, begun: begun)
+      .seconds(after: min(Int((scenario.endOfFaults ?? 0).rounded(.up)), begun.count))
   }
 
   private func shares(olderThan period: Double) -> [Double] {

@@ -10,7 +10,8 @@ extension Storm {
   /// greater load is no better, as it is where chance does not decide.
   ///
   /// - Parameters:
-  ///   - scenario: What happens, at any load; more than ten seconds of it behind the last fault, or nothing could be seen to stay.
+  ///   - scenario: What happens, at any load; more than ten seconds of it behind the last fault, and two rounds of the service's pauses, or
+  ///     nothing could be seen to stay.
   ///   - precision: How near to the limit the result is, as a share of what the service can answer; brought into `0.001...0.5`.
   ///   - play: Plays a scenario under the policies in question.
   /// - Returns: Requests a second, as ``Arrivals/rate`` counts them, or `nil` if it recovers at every load that the service could
@@ -23,11 +24,12 @@ extension Storm {
     play: (Scenario) throws -> Storm
   ) throws -> Double? {
     try scenario.validate()
+    let secondsToJudge = scenario.secondsToJudge
     try require(
-      (scenario.endOfFaults ?? 0).rounded(.up) < scenario.duration.rounded(.up) - Double(Storm.secondsToJudge),
+      (scenario.endOfFaults ?? 0).rounded(.up) < scenario.duration.rounded(.up) - secondsToJudge,
       "duration",
       "\(scenario.duration)",
-      "Give more than \(Storm.secondsToJudge) s behind the last fault, or nobody can tell whether all is well again."
+      "Give more than \(secondsToJudge.short) s behind the last fault, or nobody can tell whether all is well again."
     )
     let capacity = scenario.service.capacity
     /// The load at a share of the capacity, if it stays down there.

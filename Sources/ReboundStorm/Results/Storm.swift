@@ -50,16 +50,7 @@ public struct Storm: Hashable, Sendable {
 
   /// The requests a second without any trouble: as they were before the first fault, or as the scenario has it.
   public var normalLoad: Double {
-    // Where none had begun by then, nothing is a multiple of that.
-    guard let measured = loadBeforeTrouble, measured > 0 else { return scenario.arrivals.rate }
-    return measured
-  }
-
-  /// The requests a second before the first fault; `nil` if nobody can tell.
-  private var loadBeforeTrouble: Double? {
-    let before = 0..<trouble.lowerBound
-    guard before.count >= 5, scenario.arrivals.isSteady else { return nil }
-    return Double(series.begun[before].reduce(0, +)) / Double(before.count)
+    scenario.loadBeforeTrouble(series.begun.map(Double.init)) ?? scenario.arrivals.rate
   }
 
   /// All that the service got since the first fault came, as a multiple of what it would have got without it.
@@ -94,32 +85,24 @@ public struct Storm: Hashable, Sendable {
   /// How many seconds after the last fault all is well, and stays so to the end; `nil` if it is not in the play.
   ///
   /// All is well in a second if, counted over as many seconds as it takes for a thousand requests, ten at most, 95 % of
-  /// what the service got and of what clients began was answered, and 90 % of the normal load.
+  /// what the service got and of what clients began was answered, and 90 % of the normal load. If the service pauses, it is
+  /// counted over as many seconds as it takes for all pauses to come once.
   public var secondsToRecover: Int? {
     // A second that the end of the play cuts off has fewer of all.
     let whole = Int(scenario.duration)
     func counts(_ counts: [Int]) -> [Double] { counts.prefix(whole).map(Double.init) }
-    return Recovery(
-      served: counts(series.served),
-      offered: counts(series.offered),
-      begun: counts(series.begun),
-      // Of clients who all come at once, and for the first time behind the fault, nothing is known of a single second.
-      normalLoad: scenario.arrivals.isSteady ? loadBeforeTrouble ?? scenario.arrivals.rate : nil,
-      burstSize: scenario.arrivals.burstSize
-    ).seconds(after: trouble.upperBound)
+    let (served, offered, begun) = (counts(series.served), counts(series.offered), counts(series.begun))
+    return Recovery(of: scenario, served: served, offered: offered, begun: begun).seconds(after: trouble.upperBound)
   }
 
   /// Whether the trouble feeds itself: nothing is wrong any more, the service could bear the load, also where that is highest, and
   /// does not recover.
   ///
-  /// It takes more than ten seconds behind the last fault to say so.
+  /// It takes more than ten seconds behind the last fault to say so, and two rounds of pauses if the service pauses.
   public var isMetastable: Bool {
-    secondsToRecover == nil && trouble.upperBound < series.begun.count - Self.secondsToJudge
+    secondsToRecover == nil && Double(series.begun.count - trouble.upperBound) > scenario.secondsToJudge
       && scenario.service.capacity > scenario.arrivals.peakRate
   }
-
-  /// In less nobody can tell whether trouble stays.
-  static let secondsToJudge = 10
 
   /// Whether all is well again by so long after the last fault, and stays so.
   ///

@@ -12,7 +12,7 @@ public enum Arrivals: Codable, Hashable, Sendable {
   case bursts(perSecond: Double, size: Int)
   /// A Poisson process whose rate goes up and down: `perSecond · (1 + amplitude · sin(2π t / period))`.
   case daily(perSecond: Double, amplitude: Double, period: Double)
-  /// So many clients ask, wait for the end, think, and ask again: a closed loop.
+  /// So many clients ask, wait for the end, think, and ask again: a closed loop, which has gone on for long when the play begins.
   case closed(clients: Int, thinkTime: Distribution)
 
   /// Requests a second without any trouble; of a closed loop, if answers took no time.
@@ -52,6 +52,12 @@ public enum Arrivals: Codable, Hashable, Sendable {
   var isSteady: Bool {
     if case .daily = self { return false }
     return true
+  }
+
+  /// The rate, if it is the same at all times and hangs on no answers.
+  var certainRate: Double? {
+    if case .closed = self { return nil }
+    return isSteady ? rate : nil
   }
 
   /// The same arrivals, so many times as often.
@@ -125,6 +131,21 @@ public enum Distribution: Codable, Hashable, Sendable {
     case .uniform(let low, let high): low + (high - low) * random.unit()
     case .logNormal(let median, let sigma): median * exp(sigma * random.normal())
     case .either(let share, let first, let second): random.unit() < share ? first : second
+    }
+  }
+
+  /// What is left of such a length at a moment that has nothing to do with when it began.
+  ///
+  /// A moment is within a long one more often than within a short one, and as likely early in it as late.
+  func drawRest(_ random: inout StormRandom) -> Double {
+    switch self {
+    case .constant(let length): length * random.unit()
+    case .exponential: draw(&random)
+    case .uniform(let low, let high):
+      (low * low + (high * high - low * low) * random.unit()).squareRoot() * random.unit()
+    case .logNormal(let median, let sigma): median * exp(sigma * sigma + sigma * random.normal()) * random.unit()
+    case .either(let share, let first, let second):
+      (random.unit() * mean < share * first ? first : second) * random.unit()
     }
   }
 

@@ -132,6 +132,9 @@ public struct Scenario: Codable, Hashable, Sendable {
 
   /// In which second the first fault comes; the first, if there is none.
   var secondOfFaults: Int { Int(beginOfFaults ?? 0) }
+
+  /// In fewer seconds behind the last fault nobody can tell whether trouble stays.
+  var secondsToJudge: Double { max(10, 2 * service.pauseCycle) }
 }
 
 /// A number in a scenario that makes no sense.

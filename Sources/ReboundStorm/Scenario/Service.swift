@@ -133,6 +133,11 @@ public struct Service: Codable, Hashable, Sendable {
   /// How many services it consists of: itself, those that it asks, and those whom they ask.
   var partCount: UInt64 { dependencies.reduce(1) { $0 + $1.partCount } }
 
+  /// After how many seconds all pauses have come once, its own and those of whom it asks; 0 if it has none.
+  var pauseCycle: Double {
+    dependencies.reduce(pauseLength > 0 ? pauseEvery : 0) { max($0, $1.pauseCycle) }
+  }
+
   /// - Parameter name: Where it stands in a scenario.
   func validate(_ name: String = "service") throws(InvalidScenario) {
     for (setting, count) in [("replicas", replicas), ("concurrency", concurrency)] {
