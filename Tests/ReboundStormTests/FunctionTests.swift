@@ -79,6 +79,16 @@ struct FunctionTests {
     #expect(storm.series.succeeded.total == 0 && storm.series.givenUp.total == 0)
   }
 
+  @Test func areBrokenOffWhereTheirRetriesTakeNoTime() throws {
+    var scenario = Self.scenario
+    scenario.networkDelay = 0
+    let policy = try RetryPolicy<any Error>(maxRetries: nil, backoff: .immediate)
+    let endless = #expect(throws: EndlessMoment.self) {
+      try Storm.playFunction(scenario, name: "at once", answer: ()) { call, _ in try await policy.run(call) }
+    }
+    #expect(endless.map { (20..<21).contains($0.seconds) } == true)
+  }
+
   @Test func refuseAScenarioThatMakesNoSense() {
     var scenario = Self.scenario
     scenario.duration = -1

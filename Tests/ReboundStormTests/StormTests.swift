@@ -204,6 +204,22 @@ struct StormTests {
     }
   }
 
+  @Test func isBrokenOffWhereRetriesTakeNoTime() throws {
+    var scenario = scenario
+    scenario.networkDelay = 0
+    let endless = #expect(throws: EndlessMoment.self) {
+      try Storm.play(scenario) { _ in
+        try Pipeline("weather") { Retry(try RetryPolicy(maxRetries: nil, backoff: .immediate)) }
+      }
+    }
+    #expect(endless?.seconds == 20)
+    // As many as there may be with an end.
+    scenario.duration = 20.1
+    let storm = try PolicySettings(maxRetries: 10_000).play(scenario)
+    #expect(storm.series.givenUp.total > 0)
+    #expect(storm.series.offered.total > 10_000)
+  }
+
   @Test func takesAnyChainOfOperators() throws {
     let storm = try Storm.playCalls(scenario, name: "two retries", answer: 1) { call, _ in
       call.retry(2).eraseToAnyPublisher()

@@ -18,6 +18,14 @@ final class ClientCrowd<Output: Sendable> {
   /// The requests that have not ended, each at its place.
   @exclusivity(unchecked) private var open: [StormRequest<Output>?] = []
   @exclusivity(unchecked) private var freePlaces: [Int] = []
+  /// When something happened last, and how much has happened at that moment.
+  @exclusivity(unchecked) private var moment = -1
+  @exclusivity(unchecked) private var eventCount = 0
+  /// Why the play was broken off, if it was.
+  @exclusivity(unchecked) private(set) var endlessMoment: EndlessMoment?
+
+  /// At one moment, for each request: more than ten thousand retries at once take.
+  private static var mostEvents: Int { 25_000 }
 
   init(
     _ scenario: Scenario,
@@ -34,7 +42,7 @@ final class ClientCrowd<Output: Sendable> {
 
   func play() {
     begin()
-    while let event = agenda.next() { perform(event) }
+    while endlessMoment == nil, let event = agenda.next() { perform(event) }
   }
 
   /// Enters the first arrivals.
@@ -50,6 +58,7 @@ final class ClientCrowd<Output: Sendable> {
   }
 
   func perform(_ event: Agenda.Event) {
+    countEvent()
     switch event {
     case .arrival: arrive()
     case .client(let client): begin(client)
@@ -58,6 +67,16 @@ final class ClientCrowd<Output: Sendable> {
     case .outageBegins(let service, let replica): service.outageBegins(at: replica)
     case .timer(let timer): timer.fire()
     }
+  }
+
+  /// Breaks the play off if more and more happens at one moment: time would never go on.
+  private func countEvent() {
+    let now = agenda.now
+    if now > moment { (moment, eventCount) = (now, 0) }
+    eventCount += 1
+    guard eventCount > Self.mostEvents * max(open.count, 1) else { return }
+    endlessMoment = EndlessMoment(seconds: agenda.seconds)
+    agenda.close()
   }
 
   /// Until the next arrival.

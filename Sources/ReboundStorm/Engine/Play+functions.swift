@@ -24,7 +24,7 @@ extension Storm {
   ///   - function: One request, as a client of a process makes it; it may make the call as often as it likes. What it throws
   ///     is a request that was given up.
   /// - Returns: What came of it.
-  /// - Throws: ``InvalidScenario``, or what a `Simulation` fails with, where there is none for the platform, say.
+  /// - Throws: ``InvalidScenario``, ``EndlessMoment``, or what a `Simulation` fails with, where there is none for the platform, say.
   /// - Complexity: Some ten times as long as a play of publishers: a task for each request.
   public static func playFunction<Output: Sendable>(
     _ scenario: Scenario,
@@ -37,7 +37,7 @@ extension Storm {
       ) async throws -> Output
   ) throws -> Storm {
     try scenario.validate()
-    let result = Locked<Storm?>(nil)
+    let result = Locked<Result<Storm, EndlessMoment>?>(nil)
     let limits = SimulationLimits(
       stepsAtOneMoment: 100_000_000,
       steps: .max,
@@ -55,10 +55,11 @@ extension Storm {
         overdue: stage.crowd.overdueCount(at: scenario.duration)
       )
       stage.crowd.cancelOpenRequests()
-      result.withLock { $0 = storm }
+      let endlessMoment = stage.crowd.endlessMoment
+      result.withLock { $0 = endlessMoment.map { .failure($0) } ?? .success(storm) }
     }
-    guard let storm = result.withLock({ $0 }) else { throw CancellationError() }
-    return storm
+    guard let result = result.withLock({ $0 }) else { throw CancellationError() }
+    return try result.get()
   }
 }
 

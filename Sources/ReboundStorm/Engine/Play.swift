@@ -34,6 +34,18 @@ public struct UnplayablePipeline: Error, Hashable, CustomStringConvertible {
   }
 }
 
+/// A play in which more and more happens at one moment, so that its time would never go on.
+public struct EndlessMoment: Error, Hashable, CustomStringConvertible {
+  /// The moment, in seconds from the beginning of the play.
+  public let seconds: Double
+
+  /// What is wrong, and what to do about it.
+  public var description: String {
+    "The play stands still at \(seconds) s: requests are made again and again, and no time passes between. Give their retries "
+      + "an end or a delay, or the scenario a networkDelay."
+  }
+}
+
 /// The replicas of a service, as a client reaches them that picks one for each attempt.
 ///
 /// Unchecked, because a play runs on one thread, and probes are sent on no other.
@@ -86,7 +98,7 @@ extension Storm {
   ///   - name: What reports call it; the name of the pipeline unless told otherwise.
   ///   - pipeline: Makes the pipeline of a process, without a time of its own.
   /// - Returns: What came of it.
-  /// - Throws: What the closure throws, ``InvalidScenario`` or ``UnplayablePipeline``.
+  /// - Throws: What the closure throws, ``InvalidScenario``, ``UnplayablePipeline`` or ``EndlessMoment``.
   /// - Complexity: O(1) for each attempt and each wait.
   public static func play(
     _ scenario: Scenario,
@@ -136,7 +148,7 @@ extension Storm {
   ///   - request: Makes what a client of a process subscribes to for each request, of what is one call each time it is
   ///     subscribed to.
   /// - Returns: What came of it.
-  /// - Throws: What the closure throws, or ``InvalidScenario``.
+  /// - Throws: What the closure throws, ``InvalidScenario`` or ``EndlessMoment``.
   public static func playCalls<Output: Sendable>(
     _ scenario: Scenario,
     name: String,
@@ -159,7 +171,7 @@ extension Storm {
   ///   - answer: What the service answers.
   ///   - request: Makes what a client of a process subscribes to for each request.
   /// - Returns: What came of it.
-  /// - Throws: What the closure throws, or ``InvalidScenario``.
+  /// - Throws: What the closure throws, ``InvalidScenario`` or ``EndlessMoment``.
   public static func playReplicas<Output: Sendable>(
     _ scenario: Scenario,
     name: String,
@@ -181,6 +193,7 @@ extension Storm {
       crowd.play()
       let storm = Storm(name: name, scenario: scenario, recorder, overdue: crowd.overdueCount(at: scenario.duration))
       crowd.cancelOpenRequests()
+      if let endlessMoment = crowd.endlessMoment { throw endlessMoment }
       return storm
     }
   }

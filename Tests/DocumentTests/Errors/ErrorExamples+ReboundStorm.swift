@@ -15,6 +15,7 @@ extension ErrorExamples {
         )
       ),
       ("``UnplayablePipeline``", UnplayablePipeline(pipeline: "weather")),
+      ("``EndlessMoment``", EndlessMoment(seconds: 20)),
       ("``UnpredictablePolicy``", UnpredictablePolicy(stage: "circuit breaker")),
       ("``ServiceFailure/refused``", ServiceFailure.refused),
       ("``ServiceFailure/unavailable``", ServiceFailure.unavailable),
