@@ -16,6 +16,7 @@ let package = Package(
     .testTarget(
       name: "StormTests",
       dependencies: [
+        "storm",
         .product(name: "ReboundStorm", package: "Rebound"), .product(name: "Rebound", package: "Rebound"),
       ]
     ),

@@ -5,14 +5,15 @@ func note(_ text: String) {
   FileHandle.standardError.write(Data("\(text)\n".utf8))
 }
 
-/// Looks for policies, to the end, and keeps them; or reads those that were kept.
+/// Looks for policies, to the end, and keeps them where they are to be kept; or reads those that were kept.
 func found(_ arguments: Arguments) throws -> SearchResult? {
-  guard arguments.tries > 0 else { return try arguments.tuned.map(SearchResult.init(contentsOf:)) }
-  let seen = arguments.file == nil ? Trials.seen : [try arguments.scenario().with(seed: 101)]
-  let result = try SearchResult.search(tries: arguments.tries, seed: 1, on: seen) { tried in
-    if tried % 10 == 0 { note("tried \(tried) of \(arguments.tries)") }
+  guard let tries = arguments.tries else { return try arguments.tuned.map(SearchResult.init(contentsOf:)) }
+  let scenario = try arguments.scenario()
+  let seen = arguments.file == nil ? Trials.seen : [scenario.with(seed: scenario.seed &+ 100)]
+  let result = try SearchResult.search(tries: tries, seed: 1, on: seen) { tried in
+    if tried % 10 == 0 { note("tried \(tried) of \(tries)") }
   }
-  if arguments.file == nil, let file = arguments.tuned { try result.write(to: file) }
+  if let file = arguments.tuned { try result.write(to: file) }
   return result
 }
 
@@ -20,15 +21,15 @@ func play(_ arguments: Arguments) throws {
   let scenario = try arguments.scenario()
   let known = Row.ladder + Row.presets
   var rows = known.filter { arguments.policy.isEmpty || $0.name.contains(arguments.policy) }
-  // Before a search, which takes minutes.
+  // Here and below, before a search, which takes minutes.
   guard !rows.isEmpty else {
     throw Complaint("No row has \"\(arguments.policy)\" in its name: \(known.map(\.name).joined(separator: "; ")).")
   }
-  guard !arguments.judgesFront || arguments.tuned != nil || arguments.tries > 0 else {
-    throw Complaint("--front judges the policies that --tuned names or --tries finds. Give one of the two.")
-  }
   let folder = arguments.folder.map { URL(fileURLWithPath: $0, isDirectory: true) }
-  if let folder { try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true) }
+  let kept = arguments.tries == nil ? nil : arguments.tuned.map { URL(fileURLWithPath: $0).deletingLastPathComponent() }
+  for folder in [folder, kept].compactMap(\.self) {
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+  }
   let result = try found(arguments)
   let tuned = result?.front.first
   if let tuned { rows.append(Row("tuned", tuned)) }
@@ -49,7 +50,11 @@ func play(_ arguments: Arguments) throws {
     """
   if let tuned, let result {
     let seen =
-      arguments.file != nil && arguments.tries > 0 ? "the same scenario with another seed" : "other scenarios and seeds"
+      switch (arguments.file, arguments.tries) {
+      case (nil, _): "other scenarios and seeds"
+      case (_?, nil): "what the search for it has seen"
+      case (_?, _?): "the same scenario with another seed"
+      }
     text += """
 
       The tuned policy, the best of \(result.front.count) that no other of \(result.tries) was better than, on \(seen):
