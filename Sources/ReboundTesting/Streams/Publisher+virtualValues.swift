@@ -155,7 +155,10 @@ extension Publisher {
     while true {
       if let wanted = read(recorder) { return wanted }
       guard recorder.completion == nil, let due = scheduler.nextDue, due <= end else { break }
-      scheduler.advance(to: due)
+      guard scheduler.doAll(dueBy: due, limit: 300_000) else {
+        let outcome = "there is always more to do at \(due), and time does not go on"
+        throw MissingValues(expectation: expectation, outcome: outcome, location: location)
+      }
     }
     let outcome = Self.outcome(recorder, start, scheduler.nextDue.map { (due: $0, limit: limit) })
     throw MissingValues(expectation: expectation, outcome: outcome, location: location)

@@ -143,6 +143,18 @@ public final class TestScheduler: Scheduler, Sendable {
     }
   }
 
+  /// Does all work that is due by then, also work that is scheduled meanwhile.
+  ///
+  /// - Returns: Whether that is all; work may still wait after as much as the limit allows.
+  func doAll(dueBy date: VirtualTime, limit: Int) -> Bool {
+    var done = 0
+    while doNext(dueBy: date) {
+      done += 1
+      if done == limit { return nextDue.map { $0 > date } ?? true }
+    }
+    return true
+  }
+
   /// Moves time on to the next piece of work, and does it.
   ///
   /// - Returns: Whether there was one that is due by then.

@@ -54,4 +54,12 @@ struct VirtualValuesTests {
     }
     #expect(silent?.outcome == "0 values came, and nothing waits any more that could bring another")
   }
+
+  @Test("say where there is always more to do at one moment")
+  func endless() {
+    let endless = #expect(throws: MissingValues.self) {
+      try Fail<Int, Failed>(error: Failed()).receive(on: scheduler).retry(.max).firstValue(on: scheduler)
+    }
+    #expect(endless?.outcome == "there is always more to do at 0.0 s, and time does not go on")
+  }
 }
