@@ -81,7 +81,7 @@ struct FunctionTests {
 
   @Test func areBrokenOffWhereTheirRetriesTakeNoTime() throws {
     var scenario = Self.scenario
-    scenario.networkDelay = 0
+    (scenario.networkDelay, scenario.arrivals) = (0, .constant(perSecond: 2))
     let policy = try RetryPolicy<any Error>(maxRetries: nil, backoff: .immediate)
     let endless = #expect(throws: EndlessMoment.self) {
       try Storm.playFunction(scenario, name: "at once", answer: ()) { call, _ in try await policy.run(call) }

@@ -9,7 +9,8 @@ import Rebound
 /// It is a fluid model: clients, requests and work are amounts that flow, in steps of a fiftieth of a second. What it assumes:
 ///
 /// - There are so many clients that chance evens out: a single queue at the mean load, no waiting below capacity.
-/// - All replicas are one, and all processes the same; a share that is lost or cut off is spread over all.
+/// - All replicas are one, and all processes the same; a share that is lost or cut off is spread over all, and is known to be when
+///   the attempt's timeout is over, without one never.
 /// - Delays are uniform in the range that their jitter gives them; those who retry for the *n*th time are alike.
 /// - Who waits is mixed well: first in, first out only decides whether a wait is longer than the attempt's timeout.
 /// - A client that asks at fixed intervals leaves out as many turns as its request is long, less half of one.

@@ -13,7 +13,8 @@ import Combine
 /// with a `^` is hot: it plays once for all, and the `^` is time zero. Any other is cold. Behind the chain stands the
 /// output, and beside it what else is to be said: a ``DemandRow``, ``SubscriptionRows``.
 ///
-/// Time goes on behind the diagram, to see that nothing else comes.
+/// Time goes on behind the diagram, to see that nothing else comes. A chain that has always more to do in one frame, such as a retry
+/// at once without an end, fails the test.
 ///
 /// - Throws: ``MarbleMismatch`` with both diagrams if something else comes, ``MarbleSyntaxError`` if a row makes no sense.
 public func expect<Failure: Error>(
