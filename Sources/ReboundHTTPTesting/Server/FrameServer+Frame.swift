@@ -25,34 +25,39 @@ extension FrameServer {
     /// The connection is closed in order.
     case close
 
+    /// How long the data of a frame may be.
+    static let mostData = 255
+
     /// A frame is nine bytes (its length, type and flags, and the stream's number) and what they announce.
-    static func bytes(
-      type: UInt8,
-      flags: UInt8 = 0,
-      on stream: [UInt8] = [0, 0, 0, 0],
-      _ payload: [UInt8] = []
-    ) -> [UInt8] {
-      [0, UInt8(payload.count >> 8 & 0xFF), UInt8(payload.count & 0xFF), type, flags] + stream + payload
+    static func bytes(type: UInt8, flags: UInt8 = 0, on stream: UInt32 = 0, _ payload: [UInt8] = []) -> [UInt8] {
+      Array(octets(UInt32(payload.count)).dropFirst()) + [type, flags] + octets(stream) + payload
     }
 
-    func bytes(on stream: [UInt8]) -> [UInt8] {
+    /// WINDOW_UPDATE: so many bytes more may come.
+    static func windowBytes(_ count: Int, on stream: UInt32 = 0) -> [UInt8] {
+      bytes(type: 8, on: stream, octets(UInt32(count)))
+    }
+
+    static func octets(_ number: UInt32) -> [UInt8] { withUnsafeBytes(of: number.bigEndian) { Array($0) } }
+
+    /// What it is on a stream; but for data, of which only so much is sent at once as the client takes.
+    func bytes(on stream: UInt32) -> [UInt8] {
       switch self {
-      // As the static table of RFC 7541 has it.
-      case .head: Frame.bytes(type: 1, flags: 4, on: stream, [0x88])
-      case .data(let text, let isLast):
-        Frame.bytes(type: 0, flags: isLast ? 1 : 0, on: stream, Array(text.utf8.prefix(255)))
+      // As the static table of RFC 7541 has it. There is no other, which a client that wants a small one must be told (§4.2).
+      case .head: Frame.bytes(type: 1, flags: 4, on: stream, [0x20, 0x88])
       case .reset(let reason): Frame.bytes(type: 3, on: stream, [0, 0, 0, reason])
       case .goAway(let last, let reason): Frame.bytes(type: 7, [0, 0, 0, last, 0, 0, 0, reason])
-      case .ping: Frame.pingBytes(1)
-      case .pings(let count): Frame.pingBytes(count)
-      case .settings(let count): Array(repeatElement(Frame.bytes(type: 4), count: max(count, 0)).joined())
-      case .nonsense: Frame.bytes(type: 0, on: [0, 0, 0, 0x63], [0x61])
-      case .wholeRequest, .stall, .close: []
+      // What the client answers with, so that it is known whose answer goes on.
+      case .ping: Frame.bytes(type: 6, [0, 0, 0, 0] + Frame.octets(stream))
+      case .pings(let count): Frame.flood(Frame.bytes(type: 6, [UInt8](repeating: 0, count: 8)), count)
+      case .settings(let count): Frame.flood(Frame.bytes(type: 4), count)
+      case .nonsense: Frame.bytes(type: 0, on: 0x63, [0x61])
+      case .data, .wholeRequest, .stall, .close: []
       }
     }
 
-    private static func pingBytes(_ count: Int) -> [UInt8] {
-      Array(repeatElement(bytes(type: 6, [UInt8](repeating: 0, count: 8)), count: max(count, 0)).joined())
+    private static func flood(_ bytes: [UInt8], _ count: Int) -> [UInt8] {
+      Array(repeatElement(bytes, count: max(count, 0)).joined())
     }
   }
 }
