@@ -48,8 +48,12 @@ final class Socket: Sendable {
   func serveConnections(untilBell bell: Bell, _ serve: @escaping @Sendable (Socket) -> Void) {
     Thread.detachNewThread { [self] in
       while waitForConnection(orBell: bell.descriptor) {
-        // A connection may be gone again before it is taken.
-        guard let socket = accept() else { continue }
+        guard let socket = accept() else {
+          // It may be gone again, or the system has no descriptor left for it: then it can be taken as soon as somebody gives
+          // one back, of which nobody is told.
+          wait(for: [pollfd(fd: bell.descriptor, events: Int16(POLLIN), revents: 0)], milliseconds: 10)
+          continue
+        }
         Thread.detachNewThread { serve(socket) }
       }
     }
@@ -157,9 +161,9 @@ final class Socket: Sendable {
   }
 
   @discardableResult
-  private func wait(for conditions: [pollfd]) -> [pollfd] {
+  private func wait(for conditions: [pollfd], milliseconds: Int32 = -1) -> [pollfd] {
     var conditions = conditions
-    while poll(&conditions, nfds_t(conditions.count), -1) < 0 && errno == EINTR {}
+    while poll(&conditions, nfds_t(conditions.count), milliseconds) < 0 && errno == EINTR {}
     return conditions
   }
 
