@@ -111,28 +111,23 @@ private final class RelayedConnection: Sendable {
   }
 
   /// Carries until one side ends, or the limit is reached, or it is to break.
-  ///
-  /// It waits for nothing else: one side that takes no bytes keeps neither a break nor the other way waiting.
   func carry(atMost limit: Int, _ count: (Int) -> Void) {
     var left = limit
-    var (toServer, toClient) = (ArraySlice<UInt8>(), ArraySlice<UInt8>())
-    while left > 0 || !toClient.isEmpty {
-      let isReadable = wait(
-        client: events(reads: toServer.isEmpty, writes: !toClient.isEmpty),
-        server: events(reads: toClient.isEmpty, writes: !toServer.isEmpty)
-      )
+    var pair = SocketPair(client, server)
+    while left > 0 || !pair.toClient.isEmpty {
+      let isReadable = pair.wait(orBell: bell)
       if let how = ending.withLock({ $0 }) { return end(client, how) }
-      if toServer.isEmpty, isReadable.client {
-        toServer = client.receive(atMost: 65_536)[...]
-        guard !toServer.isEmpty else { break }
+      if isReadable.client {
+        pair.toServer = client.receive(atMost: 65_536)[...]
+        guard !pair.toServer.isEmpty else { break }
       }
-      if toClient.isEmpty, isReadable.server {
-        toClient = server.receive(atMost: min(65_536, left))[...]
-        guard !toClient.isEmpty else { break }
-        left -= toClient.count
-        count(toClient.count)
+      if isReadable.server {
+        pair.toClient = server.receive(atMost: min(65_536, left))[...]
+        guard !pair.toClient.isEmpty else { break }
+        left -= pair.toClient.count
+        count(pair.toClient.count)
       }
-      guard server.sendSome(&toServer), client.sendSome(&toClient) else { break }
+      guard pair.sendSome() else { break }
     }
     end(client, .close)
   }
@@ -147,23 +142,5 @@ private final class RelayedConnection: Sendable {
     client.endSending()
     // Closing with anything unread would be a reset.
     while !client.receive(atMost: 65_536).isEmpty {}
-  }
-
-  private func events(reads: Bool, writes: Bool) -> Int16 {
-    Int16((reads ? POLLIN : 0) | (writes ? POLLOUT : 0))
-  }
-
-  /// Waits until something can be read or written, or the bell rings.
-  private func wait(client: Int16, server: Int16) -> (client: Bool, server: Bool) {
-    // One of which nothing is wanted would tell of its end again and again.
-    var conditions = [
-      pollfd(fd: client == 0 ? -1 : self.client.descriptor, events: client, revents: 0),
-      pollfd(fd: server == 0 ? -1 : self.server.descriptor, events: server, revents: 0),
-      pollfd(fd: bell.descriptor, events: Int16(POLLIN), revents: 0),
-    ]
-    while poll(&conditions, nfds_t(conditions.count), -1) < 0 && errno == EINTR {}
-    // An end is found by reading, too.
-    let isReadable = conditions.map { $0.events & Int16(POLLIN) != 0 && $0.revents & ~Int16(POLLOUT) != 0 }
-    return (isReadable[0], isReadable[1])
   }
 }

@@ -87,7 +87,7 @@
   ///
   /// OpenSSL reads and writes memory, and never a socket: a write to one that the client has closed would be a signal.
   private final class SecureConnection {
-    private let (client, server): (Socket, Socket)
+    private var pair: SocketPair
     private let context: SecureContext
     private let session: OpaquePointer
     /// What came from the client, and what is to go there; the session's.
@@ -101,7 +101,7 @@
       }
       SSL_set_bio(session, incoming, outgoing)
       SSL_set_accept_state(session)
-      (self.client, self.server, self.context, self.session) = (client, server, context, session)
+      (pair, self.context, self.session) = (SocketPair(client, server), context, session)
       (self.incoming, self.outgoing) = (incoming, outgoing)
     }
 
@@ -112,40 +112,46 @@
     /// Carries until one side ends or the client says what is no TLS.
     func carry() {
       var goesOn = true
-      while goesOn {
-        let isReady = wait()
-        if isReady.client { goesOn = takeFromClient() }
-        if goesOn, isReady.server { goesOn = takeFromServer(isBroken: isReady.isBroken) }
+      while goesOn, pair.sendSome() {
+        // The server has its turn once the handshake is done.
+        let isReadable = pair.wait(readsServer: SSL_is_init_finished(session) == 1)
+        if isReadable.client { goesOn = takeFromClient() }
+        if goesOn, isReadable.server { goesOn = takeFromServer(isReset: isReadable.isReset) }
       }
-      server.wake()
+      pair.server.wake()
     }
 
     private func takeFromClient() -> Bool {
-      let bytes = client.receive(atMost: 65_536)
+      let bytes = pair.client.receive(atMost: 65_536)
       guard !bytes.isEmpty else { return false }
       BIO_write(incoming, bytes, Int32(bytes.count))
       var plain = [UInt8](repeating: 0, count: 16_384)
       while true {
         let count = SSL_read(session, &plain, Int32(plain.count))
-        // An alert goes out, too.
-        guard flush() else { return false }
-        guard count > 0 else { return SSL_get_error(session, count) == SSL_ERROR_WANT_READ }
-        guard server.send(plain.prefix(Int(count))) else { return false }
+        guard count > 0 else {
+          let goesOn = SSL_get_error(session, count) == SSL_ERROR_WANT_READ
+          takeOutgoing()
+          // What came before an end counts, and so does an alert.
+          if !goesOn, pair.server.send(pair.toServer) { _ = pair.client.send(pair.toClient) }
+          return goesOn
+        }
+        pair.toServer += plain.prefix(Int(count))
       }
     }
 
-    private func takeFromServer(isBroken: Bool) -> Bool {
-      let bytes = server.receive(atMost: 65_536)
-      if !bytes.isEmpty { return give(bytes) }
-      if isBroken {
-        client.resetWhenClosed()
+    private func takeFromServer(isReset: Bool) -> Bool {
+      let bytes = pair.server.receive(atMost: 65_536)
+      guard bytes.isEmpty else { return give(bytes) }
+      if isReset {
+        pair.client.resetWhenClosed()
         return false
       }
       SSL_shutdown(session)
-      guard flush() else { return false }
-      client.endSending()
+      takeOutgoing()
+      guard pair.client.send(pair.toClient) else { return false }
+      pair.client.endSending()
       // Closing with anything unread would be a reset.
-      while !client.receive(atMost: 65_536).isEmpty {}
+      while !pair.client.receive(atMost: 65_536).isEmpty {}
       return false
     }
 
@@ -154,32 +160,19 @@
       while !rest.isEmpty {
         // It takes one record at a time, whatever it is given.
         let count = rest.withUnsafeBytes { SSL_write(session, $0.baseAddress, Int32($0.count)) }
-        guard count > 0, flush() else { return false }
+        guard count > 0 else { return false }
         rest = rest.dropFirst(Int(count))
       }
+      takeOutgoing()
       return true
     }
 
-    private func flush() -> Bool {
+    /// Takes what the session has for the client.
+    private func takeOutgoing() {
       var bytes = [UInt8](repeating: 0, count: 65_536)
-      while true {
-        let count = BIO_read(outgoing, &bytes, Int32(bytes.count))
-        guard count > 0 else { return true }
-        guard client.send(bytes.prefix(Int(count))) else { return false }
+      while case let count = BIO_read(outgoing, &bytes, Int32(bytes.count)), count > 0 {
+        pair.toClient += bytes.prefix(Int(count))
       }
-    }
-
-    /// Waits until something can be read, and says whether the server has reset its connection; looks at the server only once
-    /// the handshake is done.
-    private func wait() -> (client: Bool, server: Bool, isBroken: Bool) {
-      let events = Int16(POLLIN)
-      var conditions = [pollfd(fd: client.descriptor, events: events, revents: 0)]
-      if SSL_is_init_finished(session) == 1 {
-        conditions.append(pollfd(fd: server.descriptor, events: events, revents: 0))
-      }
-      while poll(&conditions, nfds_t(conditions.count), -1) < 0 && errno == EINTR {}
-      let ofServer = conditions.count > 1 ? conditions[1].revents : 0
-      return (conditions[0].revents != 0, ofServer != 0, ofServer & Int16(POLLERR) != 0)
     }
   }
 #endif
