@@ -13,9 +13,10 @@
     private let context: OpaquePointer
     private let session: OpaquePointer
     private var isEstablished = false
-    /// What is to be written, from `sent` on.
-    private var pending: [UInt8] = []
-    private var sent = 0
+    /// What is to be written.
+    ///
+    /// A slice lets go of what was when it grows, also where the server is slow, so that there is always something left.
+    private var pending: ArraySlice<UInt8> = []
     private var buffer = [UInt8](repeating: 0, count: 16_384)
     /// Whether a read goes on when the socket can be written.
     private(set) var readWaitsForWrite = false
@@ -64,7 +65,11 @@
     /// Goes on with the handshake.
     func handshake() throws(RedisFailure) -> Progress {
       let progress = try progress(of: call { SSL_connect(session) })
-      if case .done = progress { isEstablished = true }
+      if case .done = progress {
+        isEstablished = true
+        // Answers say themselves how long they are.
+        rebound_tls_take_any_end(session)
+      }
       return progress
     }
 
@@ -95,16 +100,14 @@
 
     /// Writes what can be written now.
     func flush() throws(RedisFailure) -> Progress {
-      while sent < pending.count {
+      while !pending.isEmpty {
         let result = pending.withUnsafeBytes { bytes in
-          let rest = UnsafeRawBufferPointer(rebasing: bytes[sent...])
-          return call { SSL_write(session, rest.baseAddress, Int32(clamping: rest.count)) }
+          call { SSL_write(session, bytes.baseAddress, Int32(clamping: bytes.count)) }
         }
         guard result.count > 0 else { return try progress(of: result) }
-        sent += Int(result.count)
+        pending.removeFirst(Int(result.count))
       }
-      pending.removeAll(keepingCapacity: pending.count < 1 << 20)
-      sent = 0
+      pending = []
       return .done
     }
 

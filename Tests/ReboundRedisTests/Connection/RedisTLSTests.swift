@@ -147,6 +147,37 @@
       #expect(try await refusal(server.address(tls)).hasPrefix("TLS, \(nowhere): "))
     }
 
+    @Test func aKeyWithAPasswordIsRefusedAndNobodyIsAskedForThat() async {
+      // Seen before: the password was read from the standard input, and the connection made.
+      await #expect(processExitsWith: .success) {
+        let tests = try RedisTLSTests()
+        let key = try tests.certificates.lock("client.key", with: "open sesame")
+        // Nobody sits at a terminal.
+        setsid()
+        let input = Pipe()
+        try input.fileHandleForWriting.write(contentsOf: Data("open sesame\n".utf8))
+        dup2(input.fileHandleForReading.fileDescriptor, 0)
+        let server = try RedisServer(tls: tests.certificates.options(asksClients: true))
+        let client = RedisTLS.Certificate(chainFile: tests.certificates.path("client.pem"), keyFile: key)
+        let tls = RedisTLS(trusting: tests.certificates.trust, certificate: client)
+        let reason = try await tests.refusal(server.address(tls))
+        try #require(reason.hasPrefix("TLS, \(key): "), "\(reason)")
+      }
+    }
+
+    @Test func anEndWithoutAFarewellIsNoneOfTheHandshake() async throws {
+      let server = try RedisServer(tls: certificates.options())
+      let proxy = try Proxy(to: server.port)
+      let link = await Link.ready(.tcp("127.0.0.1", port: proxy.port, tls: RedisTLS(trusting: certificates.trust)))
+      proxy.drop()
+      await link.statuses.until(2)
+      guard case .lost(let reason) = link.statuses.entries[1] else {
+        Issue.record("told \(link.statuses.entries)")
+        return
+      }
+      #expect(reason == .connection("the server has closed it"))
+    }
+
     @Test func aLostConnectionIsMadeAgain() async throws {
       let server = try RedisServer(tls: certificates.options())
       let link = await Link.ready(server.address(RedisTLS(trusting: certificates.trust)))

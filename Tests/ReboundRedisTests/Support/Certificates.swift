@@ -54,6 +54,13 @@
       ]
     }
 
+    /// - Returns: The path of the same key with a password.
+    func lock(_ name: String, with password: String) throws -> String {
+      let locked = path("locked-\(name)")
+      try run("pkey", "-in", path(name), "-aes256", "-passout", "pass:\(password)", "-out", locked)
+      return locked
+    }
+
     private func makeKey(_ name: String) throws {
       try run("genpkey", "-algorithm", "EC", "-pkeyopt", "ec_paramgen_curve:P-256", "-out", path("\(name).key"))
     }
