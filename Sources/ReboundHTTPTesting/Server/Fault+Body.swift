@@ -104,12 +104,19 @@ extension Fault {
     inBody(name, head(length: body.count, fields: gzip), .send(body))
   }
 
+  /// Full stops, to the next 64 KiB, and how many that is.
+  static func flood(of count: Int) -> (step: Step, count: Int) {
+    let piece = [UInt8](repeating: 46, count: 65_536)
+    let count = min(max(count, 0), .max - piece.count)
+    let times = (count + piece.count - 1) / piece.count
+    return (.flood(piece, times: times), times * piece.count)
+  }
+
   /// A body that goes on and on.
   ///
   /// - Parameter count: How many bytes at most, to the next 64 KiB.
   public static func endlessBody(of count: Int) -> Fault {
-    let piece = [UInt8](repeating: 46, count: 65_536)
-    let times = (count + piece.count - 1) / piece.count
-    return inBody("endless body", head(length: times * piece.count), .flood(piece, times: times))
+    let flood = flood(of: count)
+    return inBody("endless body", head(length: flood.count), flood.step)
   }
 }

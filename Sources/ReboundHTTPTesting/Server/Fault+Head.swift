@@ -159,12 +159,11 @@ extension Fault {
   ///
   /// - Parameter count: How many bytes, to the next 64 KiB.
   public static func redirectWithBody(of count: Int) -> Fault {
-    let piece = [UInt8](repeating: 46, count: 65_536)
-    let times = (count + piece.count - 1) / piece.count
+    let flood = flood(of: count)
     return afterRequest(
       "redirect with large body",
-      .send(head(302, length: times * piece.count, fields: ["Location: /elsewhere"])),
-      .flood(piece, times: times)
+      .send(head(302, length: flood.count, fields: ["Location: /elsewhere"])),
+      flood.step
     )
   }
 

@@ -38,10 +38,10 @@ final class ServedConnection {
   private func play(_ step: Fault.Step) {
     switch step {
     case .readBody: readBody()
-    case .readSome(let count): readSome(atMost: count)
+    case .readSome(let count): readSome(atMost: max(count, 1))
     case .send(let bytes): send(bytes)
     case .drip(let bytes): for byte in bytes where isOpen { send(CollectionOfOne(byte)) }
-    case .flood(let bytes, let times): for _ in 0..<times where isOpen { send(bytes) }
+    case .flood(let bytes, let times): for _ in 0..<max(times, 0) where isOpen { send(bytes) }
     case .stall: stall()
     case .reset:
       socket.resetWhenClosed()

@@ -37,6 +37,25 @@ struct MisbehavingServerTests {
     #expect(server.requests.map(\.bodyCount) == [2, 2])
   }
 
+  @Test("a number of a fault that makes no sense counts as the nearest that does")
+  func numbers() throws {
+    let server = try MisbehavingServer()
+    let steps: [Fault.Step] = [
+      .readSome(atMost: -1), .flood([46], times: -1), .readBody, .send(Fault.head(length: 1)), .send("."),
+    ]
+    server.program("/", Fault("odd", at: .body, steps))
+    let client = try Socket.connected(to: server.port)
+    _ = client.send("PUT / HTTP/1.1\r\nContent-Length: 2\r\n\r\nab".utf8)
+    #expect(client.readAnswer().hasSuffix("\r\n\r\n."))
+    #expect(server.requests.map(\.bodyCount) == [2])
+    for (count, length) in [(-65_537, "0"), (.max, "\(Int.max - 65_535)")] {
+      for fault in [Fault.endlessBody(of: count), .redirectWithBody(of: count)] {
+        guard case .send(let head) = fault.steps[1] else { continue }
+        #expect(String(decoding: head, as: UTF8.self).contains("Content-Length: \(length)\r\n"))
+      }
+    }
+  }
+
   @Test("once it is stopped, connections are refused")
   func stopped() throws {
     let servers = (try MisbehavingServer(), try FrameServer([]), try ForwardProxy())
