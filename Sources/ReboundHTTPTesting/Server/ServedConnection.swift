@@ -6,9 +6,8 @@ final class ServedConnection {
   private var number = 0
   /// What was received and not yet looked at.
   private var buffer: [UInt8] = []
-  private var request: (index: Int?, head: ReceivedRequest)?
-  /// How much of the request's body was read.
-  private var readCount = 0
+  /// The request that is being answered, its place among those that are kept, and what is left of its body.
+  private var request: (head: ReceivedRequest, index: Int?, body: BodyScanner)?
   private var isOpen = true
 
   init(_ socket: Socket, _ state: ServerState) throws {
@@ -23,8 +22,7 @@ final class ServedConnection {
     self.number = number
     if let fault { play(fault) }
     while isOpen, let head = readHead() {
-      request = (state.record(head), head)
-      readCount = 0
+      request = (head, state.record(head), BodyScanner(head))
       play(state.takeFault(for: head.path))
       request = nil
     }
@@ -87,67 +85,29 @@ final class ServedConnection {
 
   private func readSome(atMost count: Int) {
     if buffer.isEmpty { buffer = socket.receive(atMost: count) }
-    take(min(count, buffer.count))
+    let some = buffer.prefix(count)
+    buffer.removeFirst(some.count)
+    // What is behind the body counts as well: nobody should have sent it there.
+    note(takeBody(from: some))
   }
 
   private func readBody() {
-    guard let head = request?.head else { return }
-    if head[field: "Expect"]?.lowercased() == "100-continue" { send("HTTP/1.1 100 Continue\r\n\r\n".utf8) }
-    if head[field: "Transfer-Encoding"]?.lowercased() == "chunked" {
-      if readCount == 0 { readChunks() } else { readToLastChunk() }
-    } else if let length = head[field: "Content-Length"].flatMap({ Int($0) }) {
-      readBytes(length - readCount)
+    guard let request else { return }
+    if request.head[field: "Expect"]?.lowercased() == "100-continue" { send("HTTP/1.1 100 Continue\r\n\r\n".utf8) }
+    while isOpen, self.request?.body.isOver == false, !buffer.isEmpty || fill() {
+      buffer = Array(takeBody(from: buffer[...]))
     }
   }
 
-  /// What was read before may have ended anywhere in a chunk.
-  private func readToLastChunk() {
-    let end = Array("0\r\n\r\n".utf8)
-    while isOpen {
-      if let position = buffer.firstPosition(of: end) { return take(position + end.count) }
-      guard fill() else { return }
-    }
+  /// Notes what the bytes have of the request's body, and returns what is behind its end.
+  private func takeBody(from bytes: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+    var rest = bytes
+    if let data = request?.body.take(&rest) { note(data) }
+    return rest
   }
 
-  private func readChunks() {
-    while let line = readLine(), let size = Int(line.prefix { $0 != ";" }, radix: 16) {
-      guard size > 0 else { return readTrailers() }
-      readBytes(size)
-      guard let after = readLine(), after.isEmpty else { return }
-    }
-  }
-
-  /// The fields behind the last chunk, if there are any, up to the empty line.
-  private func readTrailers() {
-    while let line = readLine(), !line.isEmpty {}
-  }
-
-  private func readLine() -> String? {
-    let end = Array("\r\n".utf8)
-    while true {
-      if let position = buffer.firstPosition(of: end) {
-        let line = String(decoding: buffer[..<position], as: UTF8.self)
-        buffer.removeFirst(position + end.count)
-        return line
-      }
-      guard fill() else { return nil }
-    }
-  }
-
-  private func readBytes(_ count: Int) {
-    var rest = count
-    while rest > 0, !buffer.isEmpty || fill() {
-      let part = min(rest, buffer.count)
-      take(part)
-      rest -= part
-    }
-  }
-
-  /// Takes bytes of the body out of the buffer.
-  private func take(_ count: Int) {
-    if let index = request?.index { state.recordBody(buffer.prefix(count), ofRequest: index) }
-    buffer.removeFirst(count)
-    readCount += count
+  private func note(_ bytes: some Collection<UInt8>) {
+    if let index = request?.index { state.recordBody(bytes, ofRequest: index) }
   }
 }
 

@@ -37,6 +37,45 @@ struct MisbehavingServerTests {
     #expect(server.requests.map(\.bodyCount) == [2, 2])
   }
 
+  @Test(
+    "a body in chunks ends where it does, whatever stands in it and however much of it was read before",
+    arguments: 0...50
+  )
+  func chunks(count: Int) throws {
+    let server = try MisbehavingServer()
+    let answer = Fault.head(length: 1) + "."
+    let steps: [Fault.Step] = (count > 0 ? [.readSome(atMost: count)] : []) + [.readBody, .send(answer)]
+    server.program("/", Fault("read in two parts", at: .request, steps))
+    let client = try Socket.connected(to: server.port)
+    for _ in 1...2 {
+      // Within a part of a form, this is the end of a head.
+      let chunks = "12;x=y\r\nLength: 10\r\n\r\nabcd\r\n2\r\nef\r\n0\r\nX-Sum: 1\r\n\r\n"
+      _ = client.send("PUT / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n\(chunks)".utf8)
+      #expect(client.readAnswer().hasSuffix("\r\n\r\n."))
+    }
+    #expect(server.requests.map(\.method) == ["PUT", "PUT"])
+    #expect(
+      server.requests.map { String(decoding: $0.body, as: UTF8.self) }
+        == Array(repeating: "Length: 10\r\n\r\nabcdef", count: 2)
+    )
+  }
+
+  @Test(
+    "what is read behind the end of a body is counted with it",
+    arguments: [
+      "Content-Length: 2\r\n\r\nab", "Transfer-Encoding: chunked\r\n\r\n2\r\nab\r\n0\r\n\r\n",
+    ]
+  )
+  func smuggled(rest: String) throws {
+    let server = try MisbehavingServer()
+    let steps: [Fault.Step] = [.readBody, .readSome(atMost: 64), .send(Fault.head(length: 1) + ".")]
+    server.program("/", Fault("read too far", at: .request, steps))
+    let client = try Socket.connected(to: server.port)
+    _ = client.send("PUT / HTTP/1.1\r\n\(rest)GET".utf8)
+    #expect(client.readAnswer().hasSuffix("\r\n\r\n."))
+    #expect(server.requests.map(\.body) == [Array("abGET".utf8)])
+  }
+
   @Test("a number of a fault that makes no sense counts as the nearest that does")
   func numbers() throws {
     let server = try MisbehavingServer()
