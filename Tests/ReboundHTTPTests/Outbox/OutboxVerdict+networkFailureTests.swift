@@ -66,12 +66,19 @@ struct OutboxVerdictOfAFailureTests {
 
   @Test("what is wrong with the request itself is refused, although nothing was sent")
   func unsendable() {
-    for kind in [TransportFailure.Kind.body, .other] {
-      let failure = TransportFailure(kind, isUnsent: true)
-      if case .refused = OutboxVerdict(NetworkFailure(.transport(kind), underlying: failure)) {
-      } else {
-        Issue.record("\(kind) is sent again")
-      }
+    let failure = TransportFailure(.body, isUnsent: true)
+    if case .refused = OutboxVerdict(NetworkFailure(.transport(.body), underlying: failure)) {
+    } else {
+      Issue.record("it is sent again")
+    }
+  }
+
+  @Test("what nobody has a name for is tried later as long as nothing was sent", arguments: [true, false])
+  func nameless(isUnsent: Bool) {
+    let failure = TransportFailure(.other, isUnsent: isUnsent)
+    switch OutboxVerdict(NetworkFailure(.transport(.other), underlying: failure)) {
+    case .tryLater where isUnsent, .refused where !isUnsent: break
+    case let verdict: Issue.record("it is \(verdict)")
     }
   }
 
