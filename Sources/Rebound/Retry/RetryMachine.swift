@@ -177,13 +177,14 @@ package struct RetryMachine<Failure: Error>: Sendable {
         return .stop(.circuitOpen, with: nil)
       }
     }
-    policy.settings.budget?.fail()
     let limit: Int?
     let decided: Duration?
     switch decision.kind {
     case .stop(let other): return .stop(.decided, with: other)
     case .retry(let ownLimit, let delay): (limit, decided) = (ownLimit, delay?.clampedToDelay)
     }
+    // Of a failure that is worth a retry, also where there will be none, and of no other: as in gRPC.
+    policy.settings.budget?.fail()
 
     if policy.settings.duplicates == .failIfEmitted, hasDelivered { return .stop(.valuesDelivered, with: nil) }
     if let maxRetries = policy.settings.maxRetries, retries >= maxRetries {

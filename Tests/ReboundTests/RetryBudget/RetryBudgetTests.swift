@@ -199,6 +199,18 @@ struct RetryBudgetTests {
     #expect(budget.snapshot().available == 4)
   }
 
+  @Test("counts no failure that the policy decides not to retry, and those that only the count of retries ends")
+  func decidedFailures() async throws {
+    let budget = try RetryBudget.throttle(tokens: 10, successRatio: 1)
+    let policy = RetryPolicy<TestFailure>(clamping: 0).within(budget).deciding { error, _ in
+      error == .permanent ? .stop : .retry()
+    }
+    for _ in 0..<3 { _ = try? await policy.run { () throws(TestFailure) in throw .permanent } }
+    #expect(budget.snapshot().available == 5)
+    for _ in 0..<3 { _ = try? await policy.run { () throws(TestFailure) in throw .transient } }
+    #expect(budget.snapshot().available == 2)
+  }
+
   @Test("grants no more than there is, whoever asks at the same time")
   func concurrency() throws {
     let budget = try ratio(0, floor: 100)
