@@ -22,12 +22,13 @@ public final class BalancedCall<Replica: Hashable & Sendable>: Sendable {
   ///   - time: Measures the latency; the current one unless told otherwise.
   ///   - operation: The attempt, at the replica that it is given.
   /// - Returns: What the function returns.
-  /// - Throws: What the function throws.
+  /// - Throws: What the function throws; `CancellationError` if the task was cancelled before.
   @inlinable
   public nonisolated(nonsending) func run<Value>(
     time: TimeSource? = nil,
     _ operation: nonisolated(nonsending) (Replica) async throws -> Value
   ) async throws -> Value {
+    try Task.checkCancellation()
     let (replica, place) = pick(on: time ?? .current)
     let attempt = BalancedAttempt<Replica, any Error>(place: place, balancer: balancer.core)
     return try await attempt.run(time: time) { () async throws -> Value in try await operation(replica) }

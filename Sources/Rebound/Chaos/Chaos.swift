@@ -285,12 +285,13 @@ extension Chaos {
   /// - Parameters:
   ///   - time: Measures time and waits.
   ///   - operation: The call.
-  /// - Throws: What the function throws, or what is thrown in its place; ``TimedOut`` if ``Deadline/current`` is over, and
-  ///   `CancellationError` if the task is cancelled, in a delay.
+  /// - Throws: What the function throws, or what is thrown in its place; ``TimedOut`` if ``Deadline/current`` is over
+  ///   in a delay; `CancellationError` if the task was cancelled before, or is in a delay.
   public nonisolated(nonsending) func run(
     time: TimeSource = .current,
     _ operation: nonisolated(nonsending) () async throws -> Output
   ) async throws -> Output {
+    try Task.checkCancellation()
     let plan = planCall(isStream: false)
     try await wait(plan.steps, time)
     let value = if let end = plan.end { try end.get() } else { try await operation() }

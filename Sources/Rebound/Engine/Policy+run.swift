@@ -5,7 +5,7 @@ extension Policy {
   /// Runs an asynchronous function under this policy.
   ///
   /// The decisions and events are those of a publisher under the same policy. The function runs where the caller does. A
-  /// cancelled task is no failure.
+  /// cancelled task is no failure; one that was cancelled before begins nothing, and asks no policy.
   ///
   /// Code that is generic over a policy calls ``Policy/execute(_:_:)``: it knows only this form of `run`, which cannot cut off
   /// an attempt, and a ``TimedMachine`` would never be asked whether its time is over.
@@ -15,13 +15,14 @@ extension Policy {
   ///   - operation: The call; made as often as the policy says.
   /// - Returns: What the function returns.
   /// - Throws: What the function throws, or what the policy puts in its place; ``TimedOut`` when ``Deadline/current`` is over
-  ///   while it waits; `CancellationError` when the task is cancelled while it waits.
+  ///   while it waits; `CancellationError` when the task was cancelled before, or is while it waits.
   @inlinable
   public nonisolated(nonsending) func run<Value>(
     time: TimeSource? = nil,
     _ operation: nonisolated(nonsending) () async throws(Failure) -> Value
   ) async throws -> Value {
-    try await drive(ExecutionContext(time: time), operation)
+    try Task.checkCancellation()
+    return try await drive(ExecutionContext(time: time), operation)
   }
 
   /// One execution: asks the machine before and after each attempt.

@@ -13,15 +13,16 @@ extension Policy where Machine: TimedMachine {
   ///   - time: Measures time and waits; ``TimeSource/current`` unless told otherwise.
   ///   - operation: The call; made as often as the policy says.
   /// - Returns: What the function returns.
-  /// - Throws: What the function throws, or what the policy puts in its place, unless the caller's task was cancelled
-  ///   before; ``TimedOut`` when ``Deadline/current`` is over while it waits; `CancellationError` when the task is cancelled
-  ///   while it waits.
+  /// - Throws: What the function throws, or what the policy puts in its place, unless the caller's task is cancelled
+  ///   by then; ``TimedOut`` when ``Deadline/current`` is over while it waits; `CancellationError` when the task was cancelled
+  ///   before, or is while it waits.
   @inlinable
   public nonisolated(nonsending) func run<Value: Sendable>(
     time: TimeSource? = nil,
     _ operation: nonisolated(nonsending) @escaping @Sendable () async throws(Failure) -> Value
   ) async throws -> Value {
-    try await race(ExecutionContext(time: time), TypedClosureCall(operation))
+    try Task.checkCancellation()
+    return try await race(ExecutionContext(time: time), TypedClosureCall(operation))
   }
 
   /// One execution whose attempts can be cut off.

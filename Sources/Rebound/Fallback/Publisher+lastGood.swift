@@ -81,6 +81,7 @@ extension LastGood {
   ///   - operation: The call.
   /// - Returns: The answer, and where it comes from.
   /// - Throws: What the function throws, where the policy does not cover it, nothing is kept or the task is cancelled.
+  ///   `CancellationError` if the task was cancelled before, where the type of failures has a place for it.
   @inlinable
   public nonisolated(nonsending) func run<Failure: Error>(
     for key: Key,
@@ -89,6 +90,7 @@ extension LastGood {
     time: TimeSource = .current,
     _ operation: nonisolated(nonsending) () async throws(Failure) -> Value
   ) async throws(Failure) -> Sourced<Value> {
+    if Task.isCancelled, let cancel = CancellationError() as? Failure { throw cancel }
     do {
       let value = try await operation()
       remember(value, for: key, at: time.now)

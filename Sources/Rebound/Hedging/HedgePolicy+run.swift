@@ -18,12 +18,14 @@ extension HedgePolicy {
   ///   - operation: One attempt; gets its number, 0 for the primary one, then 1 and so on.
   /// - Returns: What the first attempt returned that did not fail.
   /// - Throws: What the primary attempt threw when all fail, unless the policy names another error; a fatal error at once.
-  ///   When the caller's task is cancelled, no attempt begins any more, and the first error of an attempt is thrown.
+  ///   When the caller's task is cancelled, no attempt begins any more, and the first error of an attempt is thrown;
+  ///   `CancellationError` if it was cancelled before.
   @inlinable
   public nonisolated(nonsending) func run<Value: Sendable>(
     time: TimeSource? = nil,
     _ operation: @escaping @Sendable (_ hedge: Int) async throws(Failure) -> Value
   ) async throws -> Value {
+    try Task.checkCancellation()
     let time = time ?? .current
     var machine = HedgeMachine(self)
     machine.begin(now: time.now)

@@ -62,8 +62,8 @@ public final class IdempotencyKeys<Value: Sendable>: Sendable {
   ///   - key: Names what is done; the same for each attempt to do it.
   ///   - operation: The call.
   /// - Returns: What the function returns, or returned to the first one who came with the key.
-  /// - Throws: What the function throws; ``IdempotencyKeyUnknown``; ``TimedOut`` if ``Deadline/current`` is over, and
-  ///   `CancellationError` if the task is cancelled, while it waits for another's answer.
+  /// - Throws: What the function throws; ``IdempotencyKeyUnknown``; ``TimedOut`` if ``Deadline/current`` is over
+  ///   while it waits for another's answer; `CancellationError` if the task was cancelled before, or is then.
   public nonisolated(nonsending) func run(
     _ key: String,
     _ operation: nonisolated(nonsending) () async throws -> Value
@@ -88,6 +88,7 @@ public final class IdempotencyKeys<Value: Sendable>: Sendable {
   }
 
   func begin(_ key: String) async throws -> Beginning {
+    try Task.checkCancellation()
     let limit = Deadline.current?.remaining ?? .zero
     let finding = await storage.look(key)
     let claim = finding.claim.map { ClaimGuard($0, of: key, in: storage) }

@@ -115,11 +115,12 @@ public struct Pipeline<Output: Sendable>: Sendable {
   ///   - operation: The call; made as often as the policies say.
   /// - Returns: What the function returns, or what a policy puts in its place.
   /// - Throws: What the function throws, or the error of the policy that ended it. A cancel of the task reaches all that is
-  ///   under way, and counts as a failure nowhere.
+  ///   under way, and counts as a failure nowhere; before the run it is a `CancellationError`, and nothing begins.
   @inlinable
   public nonisolated(nonsending) func run(
     _ operation: nonisolated(nonsending) @escaping @Sendable () async throws -> Output
   ) async throws -> Output {
+    try Task.checkCancellation()
     guard context.isListened else { return try await runs(context, operation) }
     return try await runHeard(operation)
   }

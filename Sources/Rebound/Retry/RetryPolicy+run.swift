@@ -14,6 +14,7 @@ extension RetryPolicy {
     time: TimeSource? = nil,
     _ operation: nonisolated(nonsending) () async throws(Failure) -> Value
   ) async throws -> Value {
+    try Task.checkCancellation()
     var rejected: Value?
     do {
       return try await drive(ExecutionContext(time: time)) { () async throws(Failure) -> Value in

@@ -14,16 +14,16 @@ extension TimeoutPolicy {
   ///   - time: Measures time.
   ///   - operation: What is to be done in time.
   /// - Returns: What the function returns.
-  /// - Throws: ``TimedOut`` when a limit is reached, unless the caller's task was cancelled before; otherwise what the
-  ///   function throws.
+  /// - Throws: ``TimedOut`` when a limit is reached, unless the caller's task is cancelled by then; otherwise what the
+  ///   function throws; `CancellationError` if the task was cancelled before, and nothing begins.
   @inlinable
   public nonisolated(nonsending) func run<Value: Sendable>(
     time: TimeSource? = nil,
     _ operation: nonisolated(nonsending) @escaping @Sendable () async throws -> Value
   ) async throws -> Value {
+    try Task.checkCancellation()
     let execution = ExecutionContext(time: time)
     if isCooperative { return try await cooperate(execution) { try await operation() } }
-    try Task.checkCancellation()
     return try await race(execution, ClosureCall(operation))
   }
 

@@ -374,13 +374,14 @@ extension TokenRefresher {
   ///   - time: Measures lifetimes and pauses.
   ///   - operation: The request; called twice at most.
   /// - Throws: What the function throws; ``TokenRefreshFailure`` if there is no credential; ``TimedOut`` if
-  ///   ``Deadline/current`` is over, and `CancellationError` if the task is cancelled, while it waits for one.
+  ///   ``Deadline/current`` is over while it waits for one; `CancellationError` if the task was cancelled before, or is then.
   @inlinable
   public nonisolated(nonsending) func run<Value>(
     when isUnauthorised: @escaping (any Error) -> Bool,
     time: TimeSource? = nil,
     _ operation: nonisolated(nonsending) (Credential) async throws -> Value
   ) async throws -> Value {
+    try Task.checkCancellation()
     let access = AccessSlot<Credential>()
     return try await AuthenticationPolicy(self, when: isUnauthorised, access)
       .drive(ExecutionContext(time: time)) {

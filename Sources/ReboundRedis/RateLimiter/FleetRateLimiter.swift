@@ -306,7 +306,8 @@
       time: TimeSource? = nil,
       _ operation: nonisolated(nonsending) () async throws -> Value
     ) async throws -> Value {
-      try await run(ExecutionContext(time: time), operation)
+      try Task.checkCancellation()
+      return try await run(ExecutionContext(time: time), operation)
     }
 
     /// Runs a call of a pipeline as soon as it may begin.

@@ -241,6 +241,7 @@ struct StageContractTests {
       }
       task.cancel()
       await #expect(throws: CancellationError.self) { try await task.value }
+      #expect(begun.count == (isBegun ? 1 : 0))
       #expect(scheduler.pendingCount == 0)
       #expect(subject.isIdle())
     }
