@@ -92,7 +92,11 @@ public struct RepeatPolicy: Sendable {
 
   /// The same policy, as long as this holds, and every condition before.
   ///
-  /// - Parameter condition: Gets how many runs have finished; asked after each of them, with no lock held.
+  /// Where it does not hold, the execution ends as its last run did: finished, with or without a value. A failure ends it, and a
+  /// cancel, and nobody is asked.
+  ///
+  /// - Parameter condition: Gets how many runs have finished; asked after each of them that another may follow, with no lock
+  ///   held, on the thread of the finish.
   public func `while`(_ condition: @escaping @Sendable (_ runs: Int) -> Bool) -> RepeatPolicy {
     changed(self) { copy in copy.condition = { [earlier = self.condition] in earlier($0) && condition($0) } }
   }

@@ -76,7 +76,8 @@ public struct RetryPolicy<Failure: Error>: Sendable {
   public var backoff: Backoff { settings.backoff }
   /// The longest pause asked for by an error that is waited for, 120 s by default.
   ///
-  /// After a longer one the error passes on, so that the user can be told when to come back.
+  /// After a longer one the error passes on, so that the user can be told when to come back; so zero stops on every pause that
+  /// is asked for.
   public var maxHint: Duration { settings.maxHint }
   /// The time for all attempts and waits together.
   ///
@@ -263,7 +264,9 @@ public struct RetryPolicy<Failure: Error>: Sendable {
 
   /// The same policy, for errors that say in their own way how long to wait, in place of ``RetryAfterProviding``.
   ///
-  /// - Parameter hint: The pause that an error asks for. A negative one counts as zero.
+  /// - Parameter hint: The pause that an error asks for; `nil` for none, which leaves it to the back-off. A negative one counts
+  ///   as zero. Asked once on every failure, the last and those that are not retried included, on the thread of the failure;
+  ///   not on a finish, with or without a value, nor on a cancel.
   public func hinted(by hint: @escaping @Sendable (Failure) -> Duration?) -> RetryPolicy {
     changing { $0.hint = hint }
   }
