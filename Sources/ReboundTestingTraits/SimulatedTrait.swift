@@ -100,7 +100,7 @@ extension Trait where Self == SimulatedTrait {
   /// Runs the test under many schedules.
   ///
   /// - Parameters:
-  ///   - runs: How many runs at most.
+  ///   - runs: How many runs at most; less than one counts as one.
   ///   - budget: How much of the real time the runs may take: none begins after it, except for the first.
   ///   - seed: The seed of the first run; each run's is one more.
   ///   - exploration: How the schedules are chosen.

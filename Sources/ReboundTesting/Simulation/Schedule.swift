@@ -29,6 +29,8 @@ public struct Schedule: Hashable, Sendable {
       switches.append(Switch(decision: decision, choice: choice))
     }
     switches.sort { $0.decision < $1.decision }
+    // Nobody goes on twice at one decision.
+    guard Set(switches.map(\.decision)).count == switches.count else { return nil }
   }
 }
 

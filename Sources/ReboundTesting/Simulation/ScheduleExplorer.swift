@@ -4,29 +4,31 @@ struct ScheduleExplorer {
   let exploration: ScheduleExploration
   let shrinks: Int
 
-  /// - Parameter mayGoOn: Whether the budget allows one more run; asked before each but the first.
+  /// - Parameters:
+  ///   - runs: How many at most, from 1.
+  ///   - mayGoOn: Whether the budget allows one more run; asked before each but the first.
   func explore(runs: Int, seed: UInt64, while mayGoOn: () -> Bool) throws -> ExploredSchedules {
     if exploration == .exhaustive { return try exploreAll(runs: runs, seed: seed, while: mayGoOn) }
     var decisions = 0
-    for run in 0..<max(runs, 0) {
+    for run in 0..<runs {
       guard run == 0 || mayGoOn() else { return ExploredSchedules(runs: run, isComplete: false) }
       let seed = seed &+ UInt64(run)
       let outcome = try program.run(seed: seed, strategy(run, seed: seed, decisions: decisions))
       decisions = max(decisions, outcome.report.decisions)
       if outcome.cause != nil { throw try simplest(of: outcome, seed: seed, run: run + 1) }
     }
-    return ExploredSchedules(runs: max(runs, 0), isComplete: false)
+    return ExploredSchedules(runs: runs, isComplete: false)
   }
 
   private func exploreAll(runs: Int, seed: UInt64, while mayGoOn: () -> Bool) throws -> ExploredSchedules {
     let search = ExhaustiveSearch()
-    for run in 1...max(runs, 1) {
+    for run in 1...runs {
       let outcome = try program.run(seed: seed, search)
       if outcome.cause != nil { throw try simplest(of: outcome, seed: seed, run: run) }
       guard search.next() else { return ExploredSchedules(runs: run, isComplete: true) }
       guard mayGoOn() else { return ExploredSchedules(runs: run, isComplete: false) }
     }
-    return ExploredSchedules(runs: max(runs, 1), isComplete: false)
+    return ExploredSchedules(runs: runs, isComplete: false)
   }
 
   /// Does the one run that a text names.

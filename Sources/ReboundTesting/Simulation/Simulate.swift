@@ -20,7 +20,7 @@ import Foundation
 /// prints it.
 ///
 /// - Parameters:
-///   - runs: How many runs at most.
+///   - runs: How many runs at most; less than one counts as one, so that no test passes without a run.
 ///   - budget: How much of the real time the runs may take: none begins after it, except for the first. `nil` is no limit.
 ///     The limit of making a schedule simpler is `shrinks`.
 ///   - seed: The seed of the first run; each run's is one more.
@@ -94,7 +94,9 @@ package func simulate(
   if let text = replay ?? ProcessInfo.processInfo.environment["REBOUND_SEED"] { return try explorer.replay(text) }
   let clock = ContinuousClock()
   let start = clock.now
-  return try explorer.explore(runs: runs, seed: seed) { budget.map { start.duration(to: clock.now) < $0 } ?? true }
+  return try explorer.explore(runs: max(runs, 1), seed: seed) {
+    budget.map { start.duration(to: clock.now) < $0 } ?? true
+  }
 }
 
 /// How the schedules of a program are chosen.

@@ -47,7 +47,18 @@ import Testing
     #expect(again.replay == failure.replay)
   }
 
-  @Test(arguments: ["", "x", "1/2", "1/2:", "1/a:b", "1/-2:1"])
+  @Test(arguments: [ScheduleExploration.mixed, .exhaustive], [-1, 0])
+  func thereIsOneRunAtLeast(exploration: ScheduleExploration, runs: Int) throws {
+    let seen = Orders()
+    let explored = try simulate(runs: runs, exploration: exploration) {
+      await Desk().add(0, to: Orders.One(seen))
+      await Task.yield()
+    }
+    #expect(explored.runs == 1)
+    #expect(seen.all == [[0]])
+  }
+
+  @Test(arguments: ["", "x", "1/2", "1/2:", "1/a:b", "1/-2:1", "1/3:1,3:2,7:1"])
   func aReplayThatIsNoneIsRefused(text: String) {
     let refusal = #expect(throws: InvalidReplay.self) { try simulate(replay: text, Self.lostUpdate) }
     #expect(refusal?.text == text)
