@@ -1,9 +1,12 @@
+import Combine
+import Dispatch
 import StreamSupport
 
 /// State that executions share, and who is told what is decided about it.
 ///
 /// Events are told in the order of the decisions, one at a time, with the lock open, on the thread of one of those who
-/// decide; before the decision is acted on, unless another thread is telling just then.
+/// decide; before the decision is acted on, unless another thread is telling just then. Where others decide as fast as it
+/// tells, a thread of the system's goes on in its place after a while.
 ///
 /// A body passed to ``change(_:)`` calls no foreign code, and returns what it takes out of the state, so that it is
 /// released with the lock open.
@@ -20,7 +23,7 @@ package final class Shared<State, Event: Sendable>: Sendable {
     }
   }
 
-  @usableFromInline struct Guarded: Drained {
+  @usableFromInline struct Guarded {
     @usableFromInline var state: State
     @usableFromInline var observers: [Observer] = []
     /// What is decided and not told yet, and who tells it.
@@ -100,9 +103,18 @@ package final class Shared<State, Event: Sendable>: Sendable {
 
   @inlinable
   func tell() {
-    guarded.drainEntered { event, observers in
+    for _ in 0..<1_024 {
+      guard let (event, observers) = guarded.withLock({ $0.loop.next($0.takeNext()) }) else { return }
       for observer in observers where observer.audience.isThere { observer.tell(event) }
     }
+    tellElsewhere()
+  }
+
+  /// Leaves the rest to another thread: the caller has a decision to act on.
+  @usableFromInline
+  func tellElsewhere() {
+    // Scheduled, so that it is done in a simulation, too.
+    DispatchQueue.global().schedule { self.tell() }
   }
 }
 

@@ -9,8 +9,8 @@ import StreamSupport
 ///     for gauge in events.gauges { log.info("\(gauge)") }
 ///
 /// Subscribers may come and go on any thread. Each gets the events that are told from then on, in one order, one at a time,
-/// on the threads of those who decide, with no lock held. Nothing is kept for those who come later or have requested
-/// nothing, and nothing is printed.
+/// with no lock held, on the threads of those who decide, or on one of the system's where they decide as fast as it is told.
+/// Nothing is kept for those who come later or have requested nothing, and nothing is printed.
 ///
 /// A pipeline with these events adds the shared objects that it holds; others are added with ``watch(_:named:)``. They are
 /// not kept alive by it.

@@ -1,4 +1,5 @@
 import Dispatch
+import Foundation
 import Testing
 
 @testable import Rebound
@@ -31,6 +32,25 @@ struct SharedTests {
     shared.observe(log.write)
     shared.change { $1.append(1) }
     #expect(log.events == [1, 2, 3])
+  }
+
+  @Test("keeps no thread for ever while others decide as fast as it tells: after 1,024 events another one goes on")
+  func handOver() async {
+    let (shared, told, last) = (Shared<Int, Int>(0), Log<(event: Int, thread: pthread_t)>(), 5_000)
+    shared.observe { event in
+      // Decided while the thread tells, as by others.
+      if event < last { shared.change { $1.append(event + 1) } }
+      told.write((event, pthread_self()))
+    }
+    #expect(countOfCaller(shared, told) == 1_024)
+    await told.until(last)
+    #expect(told.entries.map(\.event) == Array(1...last))
+  }
+
+  /// How many events this thread tells when it decides once.
+  private func countOfCaller(_ shared: Shared<Int, Int>, _ told: Log<(event: Int, thread: pthread_t)>) -> Int {
+    shared.change { $1.append(1) }
+    return told.entries.count { pthread_equal($0.thread, pthread_self()) != 0 }
   }
 
   @Test("builds no event for observers to whom nobody listens, and calls those alone to whom somebody does")
