@@ -61,6 +61,7 @@ public final class Outbox<Payload: Codable & Sendable>: Sendable {
   let shared: Shared<State, OutboxEvent<Payload>>
   private let numbers = SharedSubject(CurrentValueSubject<OutboxState, Never>(OutboxState()))
   private let scheduler: any WaitingTime
+  private let turns = Turns()
   // One thread at a time does the work: the loop in `shared` lets the next one begin only when the one before is done.
   nonisolated(unsafe) private let work: OutboxWork<Payload>
 
@@ -197,12 +198,18 @@ public final class Outbox<Payload: Codable & Sendable>: Sendable {
       state.mailbox.append(command)
       return state.loop.enter()
     }
-    if isFirst { scheduler.perform { self.workOff() } }
+    if isFirst { scheduler.perform { self.turns.take({ self.workOff() }, asking: { self.scheduler.perform($0) }) } }
   }
 
-  /// Does all there is to do; all that comes at the same time is stored at once.
-  private func workOff() {
-    while let batch = nextBatch() { work.process(batch, of: self) }
+  /// Does what there is to do; all that comes at the same time is stored at once.
+  ///
+  /// - Returns: Whether there may be more: commands that come as fast as they are carried out would keep the thread for ever.
+  private func workOff() -> Bool {
+    for _ in 0..<16 {
+      guard let batch = nextBatch() else { return false }
+      work.process(batch, of: self)
+    }
+    return true
   }
 
   private func nextBatch() -> [OutboxCommand<Payload>]? {

@@ -77,6 +77,20 @@ struct OutboxWorkTests {
     #expect(test.outbox.state.isEmpty)
   }
 
+  @Test("commands that come as fast as they are carried out leave whoever else uses its scheduler a turn")
+  func turns() {
+    let test = OutboxUnderTest(.steady(capacity: 200))
+    // Each is delivered at once, which is a command for the next.
+    for number in 0..<200 {
+      _ = test.outbox.enqueueing("\(number)", key: "k").sink(receiveCompletion: { _ in }) { _ in }
+    }
+    let others = EventLog<Int>()
+    test.scheduler.schedule { others.write(test.receiver.payloads.count) }
+    test.scheduler.advance()
+    #expect((1..<50).contains(others.entries.first ?? 0))
+    #expect(test.receiver.payloads.count == 200)
+  }
+
   @Test("a storage in use is an error for each who asks, until it is free")
   func inUse() throws {
     let storage = InMemoryOutboxStorage()

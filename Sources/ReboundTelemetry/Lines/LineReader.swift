@@ -33,6 +33,7 @@ final class LineReader: Sendable {
   private let tellLoss: @Sendable (Int) -> String
   private let receive: @Sendable (String) -> Void
   private let state = Locked(State())
+  private let turns = Turns()
 
   /// - Parameters:
   ///   - limit: How many lines wait at most.
@@ -64,7 +65,11 @@ final class LineReader: Sendable {
 
   /// Has the lines handed on soon, in turns with whoever else uses those threads.
   func wake() {
-    keep(time.after(.zero) { self.handOn() })
+    askForTurn { self.turns.take({ self.handOn() }, asking: { self.askForTurn($0) }) }
+  }
+
+  private func askForTurn(_ turn: @escaping @Sendable () -> Void) {
+    keep(time.after(.zero, turn))
   }
 
   /// Hands on no more lines than the one under way.
@@ -87,12 +92,12 @@ final class LineReader: Sendable {
     withExtendedLifetime(before) {}
   }
 
-  private func handOn() {
+  /// - Returns: Whether others have come meanwhile; as fast as they are handed on, they would keep the thread for ever.
+  private func handOn() -> Bool {
     let (lost, lines) = state.withLock { $0.takeAll() }
     if lost > 0 { hand(tellLoss(lost)) }
     for line in lines { hand(line) }
-    // Lines that come as fast as they are handed on would keep the thread for ever.
-    if state.withLock({ $0.loop.next($0.waiting.first) != nil }) { wake() }
+    return state.withLock { $0.loop.next($0.waiting.first) != nil }
   }
 
   private func hand(_ line: String) {

@@ -57,6 +57,24 @@ struct LineReaderTests {
     reading.cancel()
   }
 
+  @Test("lines that come as fast as they are read on the immediate scheduler do not stand on each other on the stack")
+  func flat() {
+    let lines = JSONLines(time: TimeSource(ImmediateScheduler.shared)) { $0 }
+    let depths = Log<UInt>()
+    let reading = lines.read { [lines] _ in
+      var here = 0
+      withUnsafePointer(to: &here) { depths.write(UInt(bitPattern: $0)) }
+      if depths.count < 2_000 { lines.write("own", []) }
+    }
+    lines.write("own", [])
+    #expect(depths.count == 2_000)
+    // AddressSanitizer keeps such a variable elsewhere, in a place that it does not use again soon.
+    #if !ASAN
+      #expect((depths.entries.max() ?? 0) - (depths.entries.min() ?? 0) < 64 * 1_024)
+    #endif
+    reading.cancel()
+  }
+
   @Test("a slow one costs another nothing")
   func others() {
     let slow = TestScheduler()
