@@ -1,6 +1,25 @@
 #if Redis
   import Dispatch
   import Rebound
+  import StreamSupport
+
+  /// What the breakers of one process have found: those of one name are one voter, and vote for what one of them is for.
+  ///
+  /// As several voters they would be a quorum by themselves; and if each spoke for the process, one would take back what
+  /// another has said.
+  final class MemberVotes: Sendable {
+    private let votes = Locked<[String: Set<ObjectIdentifier>]>([:])
+
+    /// Takes the vote of a breaker in place of its last, and says how the process votes.
+    func vote(_ isFor: Bool, by breaker: ObjectIdentifier, on name: String) -> Bool {
+      votes.withLock { votes in
+        var isForIt = votes[name] ?? []
+        if isFor { isForIt.insert(breaker) } else { isForIt.remove(breaker) }
+        votes[name] = isForIt.isEmpty ? nil : isForIt
+        return !isForIt.isEmpty
+      }
+    }
+  }
 
   /// The votes of a breaker's members, at the server.
   final class FleetBallot: CircuitBreakerBallot {
@@ -12,6 +31,14 @@
     init(_ name: String, quorum: Quorum, openTime: Duration, fleet: Fleet) {
       (self.quorum, self.openTime, self.fleet) = (quorum, openTime, fleet)
       keys = [fleet.key(name) + "votes", fleet.key(name) + "open"]
+    }
+
+    deinit {
+      _ = memberVotes(false)
+    }
+
+    private func memberVotes(_ isFor: Bool) -> Bool {
+      fleet.votes.vote(isFor, by: ObjectIdentifier(self), on: keys[0])
     }
 
     /// Takes a vote, and says whether enough members have found the service sick.
@@ -49,7 +76,7 @@
     func vote(_ isFor: Bool, answer: @escaping @Sendable (CircuitBreakerOpening?) -> Void) {
       var command = RedisCommand(Self.script, keys: keys)
       command.add(fleet.member)
-      command.add(isFor ? 1 : 0)
+      command.add(memberVotes(isFor) ? 1 : 0)
       // A member that dies takes its vote along.
       command.add((fleet.settings.heartbeat * 3).milliseconds)
       command.add(quorum.votes(of: fleet.electorate))

@@ -84,7 +84,8 @@
     /// Each process has a breaker of its own, which goes by the calls of this process, without asking anybody. When it
     /// opens, the others are told; when so many as the quorum says have opened, those of all others open, too, within a
     /// heartbeat. Each then finds out by probes of its own whether the service is well again. So a process whose network
-    /// is broken opens its own breaker, and no other. While the fleet is not joined, a breaker goes by its own calls alone.
+    /// is broken opens its own breaker, and no other. Several breakers of one name in a process have one vote. While the
+    /// fleet is not joined, a breaker goes by its own calls alone.
     ///
     /// - Keys: `rebound:{fleet:name}:votes`, a sorted set of the members that have found the service sick, which expires
     ///   with their heartbeats; and `rebound:{fleet:name}:open`, which says since when all are open, and expires with that.

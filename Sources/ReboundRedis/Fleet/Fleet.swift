@@ -61,6 +61,7 @@
     let settings: FleetSettings
     let time: TimeSource
     let loop: RedisLoop
+    let votes = MemberVotes()
     private let beat: RedisCommand
     private let shared: Shared<State, FleetEvent>
     /// Those who wait until the server decides.

@@ -41,6 +41,34 @@
       #expect(try #require(refusal?.retryAfter) <= .seconds(600))
     }
 
+    @Test func severalBreakersOfOneNameInAProcessAreOneVoteForWhatOneOfThemHasFound() async throws {
+      let server = try RedisServer()
+      let fleets = try await Fleet.joined(2, at: server)
+      let (fleet, other) = (fleets[0], try breakers([fleets[1]])[0])
+      var own = try breakers([fleet, fleet])
+      let link = await Link.ready(server.address)
+      let votes = RedisCommand("ZCARD", "rebound:{test:weather}:votes")
+      func expectVotes(_ count: Int) async {
+        let beats = Log<Void>()
+        await fleet.until { _ in beats.number(()) > 3 }
+        _ = await fleet.ask(RedisCommand("PING"))
+        #expect(await link.send(votes) == .success(.integer(count)))
+      }
+      try fail(own[0])
+      await expectVotes(1)
+      try fail(own[1])
+      await expectVotes(1)
+      #expect(other.state == .closed)
+      own[0].close()
+      await expectVotes(1)
+      own[1].close()
+      await expectVotes(0)
+      // One that is gone has found nothing.
+      try fail(own[0])
+      own.removeFirst()
+      await expectVotes(0)
+    }
+
     @Test func aMemberWithABrokenNetworkOpensItsOwnOnly() async throws {
       let server = try RedisServer()
       let fleets = try await Fleet.joined(3, at: server)
