@@ -7,17 +7,17 @@
     /// - Parameters:
     ///   - name: What it protects: processes that name the same share it.
     ///   - policy: How many calls run at the same time in all processes, and how many wait in this one.
-    ///   - lease: For how long the places of a process stay taken after it has died; four heartbeats at least.
-    /// - Throws: `InvalidPolicy` if the lease is too short, or the name has braces.
+    ///   - lease: For how long the places of a process stay taken after it has died; four heartbeats at least, and
+    ///     four hours at most.
+    /// - Throws: `InvalidPolicy` if the lease is too short or too long, or the name has braces.
     public func bulkhead(
       _ name: String,
       policy: BulkheadPolicy,
       lease: Duration = .seconds(10)
     ) throws(InvalidPolicy) -> FleetBulkhead {
       let shortest = settings.heartbeat * 4
-      try PolicyKind.bulkhead.require("lease", lease, "Give four heartbeats, \(shortest), at least.") {
-        $0 >= shortest && $0 <= .longestDelay
-      }
+      let advice = "Give four heartbeats, \(shortest), at least, and four hours at most."
+      try PolicyKind.bulkhead.require("lease", lease, advice) { (shortest...FleetSettings.longestLease).contains($0) }
       let bulkhead = FleetBulkhead(try checked(name, .bulkhead), policy: policy, lease: lease, fleet: self)
       add(bulkhead)
       return bulkhead

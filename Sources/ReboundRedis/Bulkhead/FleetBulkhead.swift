@@ -130,7 +130,7 @@
       """
       local time = redis.call('TIME')
       local now = time[1] * 1000 + math.floor(time[2] / 1000)
-      redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now)
+      \(FleetScripts.expiring(3))
       if redis.call('ZCARD', KEYS[1]) >= tonumber(ARGV[2]) then return 0 end
       redis.call('ZADD', KEYS[1], now + ARGV[3], ARGV[1])
       \(FleetScripts.staying(3))
@@ -145,7 +145,7 @@
       """
       local time = redis.call('TIME')
       local now = time[1] * 1000 + math.floor(time[2] / 1000)
-      redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now)
+      \(FleetScripts.expiring(1))
       for index = 2, #ARGV do redis.call('ZADD', KEYS[1], now + ARGV[1], ARGV[index]) end
       \(FleetScripts.staying(1))
       return #ARGV - 1

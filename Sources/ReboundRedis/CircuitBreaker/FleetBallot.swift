@@ -52,7 +52,7 @@
       """
       local time = redis.call('TIME')
       local now = time[1] * 1000 + math.floor(time[2] / 1000)
-      redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now)
+      \(FleetScripts.expiring(3))
       if ARGV[2] == '1' then
         redis.call('ZADD', KEYS[1], now + ARGV[3], ARGV[1])
         \(FleetScripts.staying(3))

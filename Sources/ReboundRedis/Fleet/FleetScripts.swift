@@ -21,6 +21,19 @@
       """
     }
 
+    /// Has the first key, a sorted set, lose whatever is over.
+    ///
+    /// What lasts for longer than any lease is of a server whose clock was ahead, and would stay for as long, its owner be dead or
+    /// alive: it lasts for the milliseconds of an argument from now on. `now` is the present.
+    static func expiring(_ argument: Int) -> String {
+      """
+      redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now)
+      for _, ahead in ipairs(redis.call('ZRANGEBYSCORE', KEYS[1], '(' .. now + \(FleetSettings.longestLease.milliseconds), '+inf')) do
+        redis.call('ZADD', KEYS[1], now + ARGV[\(argument)], ahead)
+      end
+      """
+    }
+
     /// A member is alive; returns how many are, how many were at most of late, and the number of the heartbeat.
     ///
     /// Arguments: the member, for how many milliseconds its word holds, for how many the greatest number does, and the
@@ -31,13 +44,15 @@
       local time = redis.call('TIME')
       local now = time[1] * 1000 + math.floor(time[2] / 1000)
       redis.call('ZADD', KEYS[1], now + ARGV[2], ARGV[1])
-      redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now)
+      \(expiring(2))
       \(staying(2))
       local living = redis.call('ZCARD', KEYS[1])
       local peak = tonumber(redis.call('GET', KEYS[2]) or 0)
       if living >= peak then
         peak = living
         redis.call('SET', KEYS[2], peak, 'PX', ARGV[3])
+      elseif redis.call('PTTL', KEYS[2]) > \(FleetSettings.longest.milliseconds) then
+        redis.call('PEXPIRE', KEYS[2], ARGV[3])
       end
       return {living, peak, tonumber(ARGV[4])}
       """

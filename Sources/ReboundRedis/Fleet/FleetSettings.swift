@@ -34,6 +34,11 @@
     /// The settings of ``standard``.
     public init() {}
 
+    /// The longest that any of the durations may be.
+    static let longest = Duration.seconds(3_600)
+    /// The longest that a server is to remember anybody who says nothing: of four heartbeats.
+    static let longestLease = longest * 4
+
     func validate() throws(InvalidPolicy) {
       let durations = [
         ("bound", bound), ("heartbeat", heartbeat), ("peakMemory", peakMemory), ("probeInterval", probeInterval),
@@ -41,7 +46,7 @@
       ]
       for (name, duration) in durations {
         try PolicyKind.fleet.require(name, duration, "Give a positive duration.") {
-          (.microseconds(1)...Duration.seconds(3_600)).contains($0)
+          (.microseconds(1)...Self.longest).contains($0)
         }
       }
       try PolicyKind.fleet.require("maxWaiting", maxWaiting, "Give at least 1.") { $0 >= 1 }

@@ -280,6 +280,33 @@
       withExtendedLifetime(fleets) {}
     }
 
+    @Test func nothingLastsByTheClockOfAServerThatWasAhead() async throws {
+      let server = try RedisServer()
+      let link = await Link.ready(server.address)
+      let (members, peak) = ("rebound:{test}:members", "rebound:{test}:peak")
+      let (votes, places) = ("rebound:{test:weather}:votes", "rebound:{test:db}:places")
+      // In the year 2100, as far as that one knew.
+      let future = "4102444800000"
+      for key in [members, votes, places] {
+        #expect(await link.send(RedisCommand("ZADD", key, future, "dead")) == .success(.integer(1)))
+      }
+      #expect(await link.send(RedisCommand("SET", peak, "9", "PXAT", future)) == .success(.status("OK")))
+      let fleet = try await Fleet.joined(1, at: server)[0]
+      let breaker = try fleet.circuitBreaker("weather", policy: .consecutive(2))
+      let bulkhead = try fleet.bulkhead("db", policy: BulkheadPolicy(maxConcurrent: 2), lease: .seconds(3_600))
+      try await bulkhead.run {}
+      let beats = Log<Void>()
+      await fleet.until { _ in beats.number(()) > 3 }
+      _ = await fleet.ask(RedisCommand("PING"))
+      for key in [members, votes, places] {
+        #expect(await link.send(RedisCommand("ZCOUNT", key, future, "+inf")) == .success(.integer(0)))
+      }
+      #expect(try #require(try await link.send(RedisCommand("PTTL", peak)).get().integer) <= 300_000)
+      // What was held there is held for a lease, since its owner may be alive.
+      #expect(await link.send(RedisCommand("ZCARD", places)) == .success(.integer(1)))
+      withExtendedLifetime(breaker) {}
+    }
+
     @Test(arguments: ["", "a{b", "}"])
     func aNameThatWouldBreakTheKeysIsRefused(name: String) throws {
       #expect(throws: InvalidPolicy.self) { try Fleet(name, at: .tcp("127.0.0.1", port: 1), instances: 1) }
