@@ -14,7 +14,8 @@
   ///
   /// While the fleet is not joined, a process has the share of one instance, but one place at least. A process that cannot
   /// reach the server for longer than a lease may go on with calls whose places are others' by then. With its next heartbeat
-  /// they count again, as they do at a server that has forgotten all; until then more may begin.
+  /// they count again; until then more may begin. A server that has forgotten all is told by each process of its places before
+  /// it is asked by that one for any; those of a process that reaches it later are free until then.
   ///
   /// - Keys: `rebound:{fleet:name}:places`, a sorted set of the places that are taken, with the moment at which each lease
   ///   is over. It expires with the last one.

@@ -81,7 +81,8 @@
       command.add((fleet.settings.heartbeat * 3).milliseconds)
       command.add(quorum.votes(of: fleet.electorate))
       command.add(openTime.milliseconds)
-      fleet.ask(command) { [fleet, openTime] reply in
+      // Also with the heartbeat that lets the server decide again.
+      fleet.ask(command, whileAlone: true) { [fleet, openTime] reply in
         guard let reply else { return answer(nil) }
         guard case .array(let items) = reply, items.count == 2, case .bytes(let name) = items[0],
           let left = items[1].integer, left <= Duration.longestDelay.milliseconds

@@ -184,14 +184,16 @@
     ///
     /// - Parameters:
     ///   - command: What to ask.
+    ///   - whileAlone: Whether to ask also while the member decides by itself.
     ///   - late: Gets an answer that came behind the bound, so that what was granted can be given back.
     ///   - answer: Called once; gets `nil` if the member is to decide by itself. It must not wait.
     func ask(
       _ command: RedisCommand,
+      whileAlone: Bool = false,
       late: (@Sendable (RedisReply) -> Void)? = nil,
       _ answer: @escaping @Sendable (RedisReply?) -> Void
     ) {
-      guard isJoined else { return answer(nil) }
+      guard isJoined || whileAlone else { return answer(nil) }
       loop.post(
         RedisRequest(command, limit: settings.bound, late: late) { [weak self] outcome in
           answer(self?.answer(of: outcome))
@@ -380,20 +382,22 @@
 
     private func counted(_ count: FleetCount) {
       let now = time.now
-      let members: [any Member] = shared.change { state, events in
+      let members: [any Member] = shared.adjust { state, _ in
         state.isBeating = false
         guard !state.hasLeft else { return [] }
         (state.instances, state.electorate) = (count.living, count.peak)
-        if let since = state.aloneSince {
-          (state.aloneSince, state.told) = (nil, [])
-          mode.set(1)
-          events.append(.joined(instances: count.living, after: now - since))
-        }
         return state.members.compactMap(\.member)
+      }
+      // A server that has forgotten all hears what this member holds before it is asked for more.
+      for member in members { member.heartbeat() }
+      shared.change { state, events in
+        guard !state.hasLeft, let since = state.aloneSince else { return }
+        (state.aloneSince, state.told) = (nil, [])
+        mode.set(1)
+        events.append(.joined(instances: count.living, after: now - since))
       }
       undecided.wakeAll()
       startBeating(after: settings.heartbeat)
-      for member in members { member.heartbeat() }
     }
 
     private func endBeat(replica: RedisFailure? = nil) {

@@ -1,4 +1,5 @@
 #if Redis
+  import Combine
   import Rebound
   import ReboundTesting
   import Testing
@@ -259,6 +260,26 @@
       try await bulkhead.run {}
     }
 
+    @Test func aServerThatHasForgottenAllHearsOfThePlacesBeforeItIsAskedForMore() async throws {
+      let server = try RedisServer()
+      let fleet = try await Fleet.joined(1, at: server, instances: 1)[0]
+      let bulkhead = try fleet.bulkhead("db", policy: BulkheadPolicy(maxConcurrent: 1), lease: .seconds(3_600))
+      let running = Log<Void>()
+      let call = Call(bulkhead, running: running)
+      await running.until(1)
+      server.kill()
+      await fleet.until { !$0.isJoined }
+      let (answers, pending) = (Log<Bool>(), Log<(any Cancellable)?>())
+      fleet.onEvent { event in
+        guard case .joined = event else { return }
+        pending.write(bulkhead.ask(ExecutionContext(time: nil)) { answers.write((try? $0.get()) != nil) })
+      }
+      try server.start()
+      await answers.until(1)
+      #expect(answers.entries == [false])
+      #expect(await call.end())
+    }
+
     @Test func withoutTheServerAMemberHasTheShareOfOneInstance() async throws {
       let server = try RedisServer()
       server.kill()
@@ -287,6 +308,10 @@
       let fleet = try Fleet("test", at: .tcp("127.0.0.1", port: 1), instances: 1)
       #expect(throws: InvalidPolicy.self) {
         try fleet.bulkhead("db", policy: BulkheadPolicy(maxConcurrent: 1), lease: .milliseconds(10))
+      }
+      // The places of a dead process would be taken for as long.
+      #expect(throws: InvalidPolicy.self) {
+        try fleet.bulkhead("db", policy: BulkheadPolicy(maxConcurrent: 1), lease: .seconds(14_401))
       }
     }
   }
