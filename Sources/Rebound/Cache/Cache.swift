@@ -164,7 +164,7 @@ public final class Cache<Key: Hashable & Sendable, Value, Failure: Error>: Senda
         .handleEvents(receiveCancel: { self.change { machine, _, _ in machine.endFetch(key, fetch) } })
         .flatMap { found in self.fetch(key, upstream, found, fetch, isMissed: isMissed, on: time) }
       }
-      call = FirstWhenRequested(name: "Cache", upstream: found).eraseToAnyPublisher()
+      call = found.firstWhenRequested("Cache").eraseToAnyPublisher()
     } else {
       call = Deferred {
         let fetch = self.change { machine, _, _ in machine.beginFetch(key) }

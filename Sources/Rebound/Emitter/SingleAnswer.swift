@@ -8,7 +8,7 @@ import StreamSupport
 package struct SingleAnswer<Output, Failure: Error>: Publisher {
   /// Asks, and returns what to cancel if nobody waits any more.
   @usableFromInline package typealias Ask =
-    @Sendable (_ answer: @escaping @Sendable (Result<Output, Failure>) -> Void) -> (any Cancellable)?
+    (_ answer: @escaping @Sendable (Result<Output, Failure>) -> Void) -> (any Cancellable)?
 
   @usableFromInline let name: String
   @usableFromInline let ask: Ask
@@ -34,5 +34,19 @@ package struct SingleAnswer<Output, Failure: Error>: Publisher {
         },
         whenCancelled: pending.cancel
       )
+  }
+}
+
+extension Publisher {
+  /// Subscribes for each subscriber once a value is requested, publishes the first value, and finishes.
+  ///
+  /// For a publisher that asks for something itself as soon as it is subscribed to, such as a `flatMap`.
+  func firstWhenRequested(_ name: String) -> some Publisher<Output, Failure> {
+    SingleAnswer<Output?, Failure>(name: name) { answer in
+      let first = FirstValue<Output, Failure>(whenKnown: answer)
+      subscribe(first)
+      return first
+    }
+    .compactMap(\.self)
   }
 }

@@ -13,7 +13,7 @@ extension Publisher where Output: Sendable, Failure == any Error {
   /// - Failure: The upstream's, and ``IdempotencyKeyUnknown``.
   /// - Threads: Where the upstream sends, or the keys answer.
   public func idempotent(by keys: IdempotencyKeys<Output>, for key: String) -> AnyPublisher<Output, any Error> {
-    let answer = Publishers.Asynchronous { try await keys.begin(key) }
+    Publishers.Asynchronous { try await keys.begin(key) }
       .flatMap { beginning -> AnyPublisher<Output, any Error> in
         switch beginning {
         case .answered(let value): return Result.Publisher(value).eraseToAnyPublisher()
@@ -27,6 +27,7 @@ extension Publisher where Output: Sendable, Failure == any Error {
             .eraseToAnyPublisher()
         }
       }
-    return FirstWhenRequested(name: "Idempotent", upstream: answer).eraseToAnyPublisher()
+      .firstWhenRequested("Idempotent")
+      .eraseToAnyPublisher()
   }
 }
