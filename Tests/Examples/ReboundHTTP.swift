@@ -55,6 +55,7 @@ struct Token: Sendable {
 }
 
 let service = URL(fileURLWithPath: "")
+let uploads = URL(fileURLWithPath: "")
 let file = URL(fileURLWithPath: "")
 let key = ""
 let name = ""

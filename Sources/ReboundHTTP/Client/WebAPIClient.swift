@@ -63,6 +63,7 @@ public struct WebAPIClient: RequestExecutor {
   }
   /// Services besides that of ``baseURL`` that get what this client adds for its own; none by default.
   ///
+  ///     var client = WebAPIClient(baseURL: service, transport: transport)
   ///     client.trustedOrigins = [uploads]  // for requests whose baseURL has the scheme, host and port of this address
   ///
   /// A request whose ``Request/baseURL`` has another origin goes without the user's credential, keys, traces and header

@@ -71,7 +71,7 @@ struct HedgingTests {
       Anything(method: .post, idempotency: .key("k")), Anything(method: .post, idempotency: .generatedKey),
       Anything(method: .put, idempotency: .key("k")), Anything(idempotency: .notIdempotent),
       Anything(method: .put, idempotency: .notIdempotent), Anything(method: .delete),
-      Anything(method: .put, body: .file(URL(filePath: "/dev/null"), contentType: "a/b")),
+      Anything(method: .put, body: .file(URL(filePath: #filePath), contentType: "a/b")),
       Anything(method: .put, body: .stream(.once { _ in Data() }, contentType: "a/b")),
       Anything(method: .put, body: .stream(BodyStream { throw CancellationError() }, contentType: "a/b")),
     ]

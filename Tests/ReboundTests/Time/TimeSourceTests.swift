@@ -161,14 +161,14 @@ struct TimeSourceTests {
   }
 
   @Test("a timer of a clock that nobody holds comes all the same")
-  func clockLetGo() async {
+  func clockLetGo() async throws {
     let clock = SteppedClock()
     let came = AsyncStream<Void>.makeStream()
     _ = TimeSource(clock).after(.seconds(2)) {
       log.write("came")
       came.continuation.finish()
     }
-    await clock.untilAsleep(1)
+    try await clock.untilAsleep(1)
     clock.advance(by: .seconds(2))
     for await _ in came.stream {}
     #expect(log.events == ["came"])
