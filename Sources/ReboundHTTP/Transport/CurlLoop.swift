@@ -32,6 +32,9 @@
     /// Those with transfers that need perhaps not wait any longer.
     @exclusivity(unchecked) private var stirred: [CurlOrigin] = []
     private let maxTransfersPerHost: Int
+    /// Whether anything has come, gone or changed since libcurl's sockets were last waited for.
+    @exclusivity(unchecked) private var hasMoved = false
+    @exclusivity(unchecked) private var vainTurns = VainTurns()
     /// When ends that libcurl has not seen were last looked for.
     @exclusivity(unchecked) private var lookedForEnds = DispatchTime.now()
 
@@ -101,16 +104,27 @@
         beginWaiting(multi)
         if active.isEmpty, end() { break }
         // Sleeps until a socket, libcurl's own timers or a command wants something.
+        let start = DispatchTime.now()
         curl_multi_poll(multi, nil, 0, active.isEmpty ? CurlLoop.longSleep : CurlLoop.shortSleep, nil)
-        lookForEnds()
+        let end = DispatchTime.now()
+        if vainTurns.end(hasMoved: hasMoved, hasWaited: start + VainTurns.rest <= end) {
+          // Nobody signals it.
+          _ = DispatchSemaphore(value: 0).wait(timeout: end + VainTurns.rest)
+        }
+        hasMoved = false
+        lookForEnds(end)
       }
       for handle in idle { handle.free() }
       idle = []
       curl_multi_cleanup(multi)
     }
 
-    private func lookForEnds() {
-      let now = DispatchTime.now()
+    /// Called by a transfer that has got or given bytes, or a connection.
+    func noteMove() {
+      hasMoved = true
+    }
+
+    private func lookForEnds(_ now: DispatchTime) {
       guard lookedForEnds + .milliseconds(Int(CurlLoop.shortSleep)) <= now else { return }
       lookedForEnds = now
       for transfer in active.values { transfer.lookForEnd() }
@@ -134,6 +148,7 @@
     }
 
     private func run(_ command: Command, _ multi: UnsafeMutableRawPointer) {
+      hasMoved = true
       switch command {
       case .add(let transfer): add(transfer)
       case .stop(let transfer):
@@ -228,6 +243,7 @@
     }
 
     private func remove(_ transfer: CurlTransfer, _ handle: CurlHandle, _ multi: UnsafeMutableRawPointer) {
+      hasMoved = true
       active[handle.easy] = nil
       curl_multi_remove_handle(multi, handle.easy)
       transfer.release()

@@ -254,6 +254,7 @@
     private func receiveField(_ bytes: UnsafeMutablePointer<CChar>?, _ count: Int) -> Int {
       guard let bytes else { return 0 }
       exchange.stirred()
+      loop.noteMove()
       let line = UnsafeRawBufferPointer(start: bytes, count: count)
       let told = head.take(line, from: request.url)
       if head.changesProtocol { exchange.abort(.unaskedUpgrade) }
@@ -275,6 +276,7 @@
         isReceivingPaused = true
         return Int(CURL_WRITEFUNC_PAUSE)
       }
+      loop.noteMove()
       // Fewer than came lets libcurl give up.
       return exchange.receive(Data(bytes: bytes, count: count)) ? count : 0
     }
@@ -282,6 +284,8 @@
     private func sendBody(_ buffer: UnsafeMutablePointer<CChar>?, _ count: Int) -> Int {
       guard let upload else { return Int(CURL_READFUNC_ABORT) }
       let result = upload.read(into: buffer, count)
+      // libcurl's words for a pause and for an end are larger.
+      if result > 0, result <= count { loop.noteMove() }
       exchange.sent(upload.givenCount)
       return result
     }
