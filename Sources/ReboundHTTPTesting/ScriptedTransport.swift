@@ -14,7 +14,7 @@ import StreamSupport
 ///       deliveringOn: nil,
 ///       time: scheduler.time
 ///     )
-///     client.publisher(for: Anything()).subscribe(recorder)
+///     client.publisher(for: Forecast()).subscribe(recorder)  // a Request of yours
 ///     scheduler.advance(by: .seconds(4))
 ///     #expect(transport.calls.map(\.time) == [.zero, .seconds(2), .seconds(4)])
 ///

@@ -44,6 +44,30 @@ struct SimulatedNetworksArticleTests {
     }
   }
 
+  struct Forecast: Request {
+    var path: RequestPath { "forecast" }
+    typealias Response = Data
+  }
+
+  @Test("a client that tries again outlasts a partition of a quarter of a minute")
+  func partition() throws {
+    try simulate(runs: 100) {
+      let network = SimulatedNetwork()
+      network.serve("weather.example") { _ in .json(#"{"degrees": 21}"#) }
+      let client = WebAPIClient(
+        baseURL: URL(string: "https://weather.example"),
+        transport: network.transport(for: "phone"),
+        middleware: [Retrying(.http)]
+      )
+      network.partition(["phone"])
+      async let answer = client.value(of: Forecast())
+      try await ContinuousClock().sleep(for: .seconds(15))
+      network.heal()
+      try requireEqual(try await answer, Data(#"{"degrees": 21}"#.utf8))
+      try requireEqual(network.requestCount, 1)
+    }
+  }
+
   @Test("an order without a key arrives twice")
   func orderWithoutKey() throws {
     #expect(throws: SimulationFailure.self) {

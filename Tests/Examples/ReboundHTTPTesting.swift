@@ -55,8 +55,8 @@ enum CassetteTransportExamples {
 }
 
 enum ScriptedTransportExamples {
-  struct Anything: Request {
-    var path: RequestPath { "anything" }
+  struct Forecast: Request {
+    var path: RequestPath { "forecast" }
     typealias Response = Data
   }
   static let retrying: Retrying = given()

@@ -126,8 +126,8 @@ struct ReboundTestingCommentsTests {
 
   @Test("ScriptedTransport: each attempt takes a step of the script")
   func scriptedTransport() throws {
-    struct Anything: Request {
-      var path: RequestPath { "anything" }
+    struct Forecast: Request {
+      var path: RequestPath { "forecast" }
       typealias Response = Data
     }
     let service = try #require(URL(string: "https://api.example"))
@@ -142,7 +142,7 @@ struct ReboundTestingCommentsTests {
       deliveringOn: nil,
       time: scheduler.time
     )
-    client.publisher(for: Anything()).subscribe(recorder)
+    client.publisher(for: Forecast()).subscribe(recorder)  // a Request of yours
     scheduler.advance(by: .seconds(4))
     #expect(transport.calls.map(\.time) == [.zero, .seconds(2), .seconds(4)])
     #expect(recorder.values == [Data("{}".utf8)])
