@@ -27,7 +27,7 @@ extension Redaction {
 }
 
 /// The bytes that a text stands for, and where each of them is written.
-private struct DecodedText {
+struct DecodedText {
   private(set) var bytes: [UInt8] = []
   private let written: [UInt8]
   /// Where each byte begins, and where the text ends.

@@ -173,22 +173,25 @@ public struct Redaction: Hashable, Sendable {
   /// The pairs of a query or form without their secrets.
   public func pairs(_ text: String) -> String {
     // By bytes: to whoever reads it, an equals sign with an accent on it is an equals sign.
-    text.utf8.split(separator: UInt8(ascii: "&"), omittingEmptySubsequences: false).map { bytes in
+    text.utf8.split(separator: UInt8(ascii: "&"), omittingEmptySubsequences: false).map { bytes -> String in
       let pair = Substring(bytes)
       guard let equals = bytes.firstIndex(of: UInt8(ascii: "=")) else {
         return isCredential(bytes, of: "") ? replacement : withoutUsers(String(pair))
       }
-      let value = bytes[bytes.index(after: equals)...]
-      return hides(parameter: Redaction.name(pair[..<equals]), value: value) || hasSecretPair(Substring(value))
-        ? "\(pair[..<equals])=\(replacement)" : withoutUsers(String(pair))
+      let hidden = "\(pair[..<equals])=\(replacement)"
+      if hides(parameter: Redaction.name(pair[..<equals]), value: bytes[bytes.index(after: equals)...]) {
+        return hidden
+      }
+      let shown = withoutUsers(String(pair))
+      return hasSecretPair(shown.utf8.drop { $0 != UInt8(ascii: "=") }.dropFirst()) ? hidden : shown
     }
     .joined(separator: "&")
   }
 
   /// Whether a value, as a query or form spells it, is itself a text with a secret pair in it: an address, say, to go back to.
-  private func hasSecretPair(_ value: Substring) -> Bool {
-    guard value.utf8.contains(where: { "=%".utf8.contains($0) }) else { return false }
-    let text = Redaction.name(value)
+  private func hasSecretPair(_ value: Substring.UTF8View) -> Bool {
+    guard value.contains(where: { "=%".utf8.contains($0) }) else { return false }
+    let text = String(decoding: DecodedText(decoding: Array(value)).bytes, as: UTF8.self)
     return withoutPairs(text) != text
   }
 

@@ -51,6 +51,7 @@ struct RedactionTests {
       ("https://a.example/https://joe:s3cret@b.example/x", "https://a.example/https://…@b.example/x"),
       ("https://a.example/https%3A%2F%2Fs3cret%40b.example", "https://a.example/https%3A%2F%2F…%40b.example"),
       ("https://a.example/?next=https%3A%2F%2Fb%2F%3Fcode%3Ds3cret%26a%3Db&q=1", "https://a.example/?next=…&q=1"),
+      ("https://a.example/?next=%FF%3Ftoken%3Ds3cret", "https://a.example/?next=…"),
       ("https://a.example/?next=/b?token=s3cret&q=a%3Db", "https://a.example/?next=…&q=a%3Db"),
     ]
   )
