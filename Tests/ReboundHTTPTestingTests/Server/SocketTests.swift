@@ -20,20 +20,23 @@ struct SocketTests {
     func shortage() async {
       // Seen before: two million looks, and a thread that never waited.
       await #expect(processExitsWith: .success) {
-        var limit = rlimit(rlim_cur: 256, rlim_max: 256)
-        try #require(setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0)
+        let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
         let server = try MisbehavingServer()
         server.program("/", .answer("ok."))
-        var held: [Int32] = []
-        while case let descriptor = dup(0), descriptor >= 0 { held.append(descriptor) }
-        close(held.removeLast())
-        // The system makes it, whoever takes it.
-        let client = try Socket.connected(to: server.port)
+        let client = try Socket.boundToLoopback()
+        var limit = rlimit()
+        try #require(getrlimit(resource, &limit) == 0)
+        // All numbers below it are taken, by the standard streams.
+        var shortage = rlimit(rlim_cur: 3, rlim_max: limit.rlim_max)
+        try #require(setrlimit(resource, &shortage) == 0)
+        // The system makes the connection, whoever takes it.
+        client.startConnecting(to: server.port)
         let (before, mostLooks) = (SocketTests.waitCount, 2_000_000)
         var looks = 0
         while looks < mostLooks, SocketTests.waitCount < before + 5 { looks += 1 }
         #expect(looks < mostLooks)
-        for descriptor in held { close(descriptor) }
+        try #require(setrlimit(resource, &limit) == 0)
+        _ = fcntl(client.descriptor, F_SETFL, fcntl(client.descriptor, F_GETFL) & ~O_NONBLOCK)
         _ = client.send("GET / HTTP/1.1\r\n\r\n".utf8)
         #expect(client.readAnswer().hasSuffix("ok."))
       }
