@@ -178,7 +178,8 @@ public struct Redaction: Hashable, Sendable {
       guard let equals = bytes.firstIndex(of: UInt8(ascii: "=")) else {
         return isCredential(bytes, of: "") ? replacement : withoutUsers(String(pair))
       }
-      let hidden = "\(pair[..<equals])=\(replacement)"
+      // Of a whole address its beginning is the name of the first pair.
+      var hidden: String { "\(withoutUsers(String(pair[..<equals])))=\(replacement)" }
       if hides(parameter: Redaction.name(pair[..<equals]), value: bytes[bytes.index(after: equals)...]) {
         return hidden
       }

@@ -124,6 +124,18 @@ struct RedactionTests {
   }
 
   @Test(
+    "a whole address for a form shows no user, also where its first parameter is hidden",
+    arguments: [
+      ("https://me:s3cret@a.example/?=token=s3cret&q=1", "https://…@a.example/?=…&q=1"),
+      ("https://me:s3cret@a.example/?next=%3Ftoken%3Ds3cret", "https://…@a.example/?next=…"),
+    ]
+  )
+  func addressAsForm(text: String, shown: String) {
+    #expect(Redaction.standard.pairs(text) == shown)
+    #expect(Redaction.standard.pairs(shown) == shown)
+  }
+
+  @Test(
     "fields of a form whose values begin with a mark",
     arguments: [
       ("token=\u{301}s3cret", "token=…"), ("a=1&token=\u{FE0F}s3cret&b=2", "a=1&token=…&b=2"),
