@@ -173,18 +173,15 @@ public struct Redaction: Hashable, Sendable {
   /// The pairs of a query or form without their secrets.
   public func pairs(_ text: String) -> String {
     // By bytes: to whoever reads it, an equals sign with an accent on it is an equals sign.
-    text.utf8.split(separator: UInt8(ascii: "&"), omittingEmptySubsequences: false).map { bytes -> String in
-      let pair = Substring(bytes)
-      guard let equals = bytes.firstIndex(of: UInt8(ascii: "=")) else {
-        return isCredential(bytes, of: "") ? replacement : withoutUsers(String(pair))
+    text.utf8.split(separator: UInt8(ascii: "&"), omittingEmptySubsequences: false).map { part in
+      // First, since in an address that is a part of it the first equals sign may be one of a password.
+      let pair = withoutUsers(String(Substring(part)))
+      guard let equals = pair.utf8.firstIndex(of: UInt8(ascii: "=")) else {
+        return isCredential(pair.utf8, of: "") ? replacement : pair
       }
-      // Of a whole address its beginning is the name of the first pair.
-      var hidden: String { "\(withoutUsers(String(pair[..<equals])))=\(replacement)" }
-      if hides(parameter: Redaction.name(pair[..<equals]), value: bytes[bytes.index(after: equals)...]) {
-        return hidden
-      }
-      let shown = withoutUsers(String(pair))
-      return hasSecretPair(shown.utf8.drop { $0 != UInt8(ascii: "=") }.dropFirst()) ? hidden : shown
+      let value = pair.utf8[pair.utf8.index(after: equals)...]
+      return hides(parameter: Redaction.name(pair[..<equals]), value: value) || hasSecretPair(value)
+        ? "\(pair[..<equals])=\(replacement)" : pair
     }
     .joined(separator: "&")
   }

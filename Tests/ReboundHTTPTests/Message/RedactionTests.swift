@@ -128,6 +128,7 @@ struct RedactionTests {
     arguments: [
       ("https://me:s3cret@a.example/?=token=s3cret&q=1", "https://…@a.example/?=…&q=1"),
       ("https://me:s3cret@a.example/?next=%3Ftoken%3Ds3cret", "https://…@a.example/?next=…"),
+      ("https://me:=hunter2@a.example/?token=s3cret", "https://…@a.example/?token=…"),
     ]
   )
   func addressAsForm(text: String, shown: String) {
