@@ -16,7 +16,9 @@ extension FuzzTarget {
     let body = input.text().replacingOccurrences(of: "\0", with: "")
     let request = TransportRequest(anyURL, method: method, headers: ["X-A": value], body: .data(Data(body.utf8)))
     let command = request.curl()
-    let words = ["curl", "-X", method.rawValue, Redaction.standard.url(anyURL), "-H", "X-A: \(value)"]
+    // With a colon alone curl would leave the field out.
+    let field = value.isEmpty ? "X-A;" : "X-A: \(value)"
+    let words = ["curl", "-X", method.rawValue, Redaction.standard.url(anyURL), "-H", field]
     expectEqual(
       shellWords(command).map { $0.map { Array($0.utf8) } },
       (words + ["-H", "Content-Type:", "--data-raw", Redaction.standard.text(body)]).map { Array($0.utf8) },
