@@ -223,13 +223,7 @@ final class FrameConnection {
   // MARK: Bytes
 
   private func take(_ count: Int) -> [UInt8]? {
-    while buffer.count < count {
-      let received = socket.receive(atMost: 65_536)
-      guard !received.isEmpty else { return nil }
-      buffer += received
-    }
-    defer { buffer.removeFirst(count) }
-    return Array(buffer.prefix(count))
+    socket.receive(exactly: count, buffering: &buffer)
   }
 
   private static func number(_ bytes: ArraySlice<UInt8>) -> UInt32 {

@@ -87,6 +87,19 @@ final class Socket: Sendable {
     }
   }
 
+  /// So many bytes, of those that came before first; `nil` if the end comes before that.
+  ///
+  /// - Parameter buffer: What came before and was not taken yet.
+  func receive(exactly count: Int, buffering buffer: inout [UInt8]) -> [UInt8]? {
+    while buffer.count < count {
+      let received = receive(atMost: 65_536)
+      guard !received.isEmpty else { return nil }
+      buffer += received
+    }
+    defer { buffer.removeFirst(count) }
+    return Array(buffer.prefix(count))
+  }
+
   /// Sends all bytes, and says whether the client took them.
   func send(_ bytes: some Collection<UInt8>) -> Bool {
     let isSent = bytes.withContiguousStorageIfAvailable { buffer in

@@ -54,13 +54,7 @@ struct FrameServerTests {
     }
 
     private func take(_ count: Int) -> [UInt8]? {
-      while buffer.count < count {
-        let received = socket.receive(atMost: 65_536)
-        guard !received.isEmpty else { return nil }
-        buffer += received
-      }
-      defer { buffer.removeFirst(count) }
-      return Array(buffer.prefix(count))
+      socket.receive(exactly: count, buffering: &buffer)
     }
 
     static func number(_ bytes: some Sequence<UInt8>) -> UInt32 { bytes.reduce(0) { $0 << 8 | UInt32($1) } }
