@@ -61,7 +61,7 @@ struct SimulatedNetworksArticleTests {
       )
       network.partition(["phone"])
       async let answer = client.value(of: Forecast())
-      try await ContinuousClock().sleep(for: .seconds(15))
+      try await ContinuousClock().sleep(for: .seconds(15))  // virtual time
       network.heal()
       try requireEqual(try await answer, Data(#"{"degrees": 21}"#.utf8))
       try requireEqual(network.requestCount, 1)

@@ -34,7 +34,7 @@
     private let maxTransfersPerHost: Int
     /// Whether anything has come, gone or changed since libcurl's sockets were last waited for.
     @exclusivity(unchecked) private var hasMoved = false
-    @exclusivity(unchecked) private var vainTurns = VainTurns()
+    @exclusivity(unchecked) private var spinDetector = SpinDetector()
     /// When ends that libcurl has not seen were last looked for.
     @exclusivity(unchecked) private var lookedForEnds = DispatchTime.now()
 
@@ -107,9 +107,9 @@
         let start = DispatchTime.now()
         curl_multi_poll(multi, nil, 0, active.isEmpty ? CurlLoop.longSleep : CurlLoop.shortSleep, nil)
         let end = DispatchTime.now()
-        if vainTurns.end(hasMoved: hasMoved, hasWaited: start + VainTurns.rest <= end) {
+        if spinDetector.end(hasMoved: hasMoved, hasWaited: start + SpinDetector.rest <= end) {
           // Nobody signals it.
-          _ = DispatchSemaphore(value: 0).wait(timeout: end + VainTurns.rest)
+          _ = DispatchSemaphore(value: 0).wait(timeout: end + SpinDetector.rest)
         }
         hasMoved = false
         lookForEnds(end)

@@ -113,21 +113,21 @@ private final class RelayedConnection: Sendable {
   /// Carries until one side ends, or the limit is reached, or it is to break.
   func carry(atMost limit: Int, _ count: (Int) -> Void) {
     var left = limit
-    var pair = SocketPair(client, server)
-    while left > 0 || !pair.toClient.isEmpty {
-      let isReadable = pair.wait(orBell: bell)
+    var relay = SocketRelay(client, server)
+    while left > 0 || !relay.toClient.isEmpty {
+      let isReadable = relay.wait(orBell: bell)
       if let how = ending.withLock({ $0 }) { return end(client, how) }
       if isReadable.client {
-        pair.toServer = client.receive(atMost: 65_536)[...]
-        guard !pair.toServer.isEmpty else { break }
+        relay.toServer = client.receive(atMost: 65_536)[...]
+        guard !relay.toServer.isEmpty else { break }
       }
       if isReadable.server {
-        pair.toClient = server.receive(atMost: min(65_536, left))[...]
-        guard !pair.toClient.isEmpty else { break }
-        left -= pair.toClient.count
-        count(pair.toClient.count)
+        relay.toClient = server.receive(atMost: min(65_536, left))[...]
+        guard !relay.toClient.isEmpty else { break }
+        left -= relay.toClient.count
+        count(relay.toClient.count)
       }
-      guard pair.sendSome() else { break }
+      guard relay.sendSome() else { break }
     }
     end(client, .close)
   }

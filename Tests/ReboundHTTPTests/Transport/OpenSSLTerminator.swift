@@ -87,7 +87,7 @@
   ///
   /// OpenSSL reads and writes memory, and never a socket: a write to one that the client has closed would be a signal.
   private final class SecureConnection {
-    private var pair: SocketPair
+    private var relay: SocketRelay
     private let context: SecureContext
     private let session: OpaquePointer
     /// What came from the client, and what is to go there; the session's.
@@ -101,7 +101,7 @@
       }
       SSL_set_bio(session, incoming, outgoing)
       SSL_set_accept_state(session)
-      (pair, self.context, self.session) = (SocketPair(client, server), context, session)
+      (relay, self.context, self.session) = (SocketRelay(client, server), context, session)
       (self.incoming, self.outgoing) = (incoming, outgoing)
     }
 
@@ -112,17 +112,17 @@
     /// Carries until one side ends or the client says what is no TLS.
     func carry() {
       var goesOn = true
-      while goesOn, pair.sendSome() {
+      while goesOn, relay.sendSome() {
         // The server has its turn once the handshake is done.
-        let isReadable = pair.wait(readsServer: SSL_is_init_finished(session) == 1)
+        let isReadable = relay.wait(readsServer: SSL_is_init_finished(session) == 1)
         if isReadable.client { goesOn = takeFromClient() }
         if goesOn, isReadable.server { goesOn = takeFromServer(isReset: isReadable.isReset) }
       }
-      pair.server.wake()
+      relay.server.wake()
     }
 
     private func takeFromClient() -> Bool {
-      let bytes = pair.client.receive(atMost: 65_536)
+      let bytes = relay.client.receive(atMost: 65_536)
       guard !bytes.isEmpty else { return false }
       BIO_write(incoming, bytes, Int32(bytes.count))
       var plain = [UInt8](repeating: 0, count: 16_384)
@@ -132,26 +132,26 @@
           let goesOn = SSL_get_error(session, count) == SSL_ERROR_WANT_READ
           takeOutgoing()
           // What came before an end counts, and so does an alert.
-          if !goesOn, pair.server.send(pair.toServer) { _ = pair.client.send(pair.toClient) }
+          if !goesOn, relay.server.send(relay.toServer) { _ = relay.client.send(relay.toClient) }
           return goesOn
         }
-        pair.toServer += plain.prefix(Int(count))
+        relay.toServer += plain.prefix(Int(count))
       }
     }
 
     private func takeFromServer(isReset: Bool) -> Bool {
-      let bytes = pair.server.receive(atMost: 65_536)
+      let bytes = relay.server.receive(atMost: 65_536)
       guard bytes.isEmpty else { return give(bytes) }
       if isReset {
-        pair.client.resetWhenClosed()
+        relay.client.resetWhenClosed()
         return false
       }
       SSL_shutdown(session)
       takeOutgoing()
-      guard pair.client.send(pair.toClient) else { return false }
-      pair.client.endSending()
+      guard relay.client.send(relay.toClient) else { return false }
+      relay.client.endSending()
       // Closing with anything unread would be a reset.
-      while !pair.client.receive(atMost: 65_536).isEmpty {}
+      while !relay.client.receive(atMost: 65_536).isEmpty {}
       return false
     }
 
@@ -171,7 +171,7 @@
     private func takeOutgoing() {
       var bytes = [UInt8](repeating: 0, count: 65_536)
       while case let count = BIO_read(outgoing, &bytes, Int32(bytes.count)), count > 0 {
-        pair.toClient += bytes.prefix(Int(count))
+        relay.toClient += bytes.prefix(Int(count))
       }
     }
   }

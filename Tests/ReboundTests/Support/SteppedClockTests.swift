@@ -14,6 +14,7 @@ struct SteppedClockTests {
   func sleepers() async throws {
     let clock = SteppedClock()
     let sleepers = (1...3).map { seconds in
+      // Virtual time: until the clock is advanced.
       Task { try await clock.sleep(until: clock.now.advanced(by: .seconds(seconds)), tolerance: nil) }
     }
     try await clock.untilAsleep(3)

@@ -2,7 +2,7 @@ import Foundation
 
 /// A client and a server, and what is under way between them, for a thread that waits for whatever is possible next: a side that
 /// takes no bytes keeps nothing else waiting.
-struct SocketPair {
+struct SocketRelay {
   let client: Socket
   let server: Socket
   /// What is still to be sent; until then, nothing more for that side is read.
