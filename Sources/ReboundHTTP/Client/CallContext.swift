@@ -42,7 +42,8 @@ final class CallContext: Sendable {
     self.observe = observe
     self.request = request
     self.identity = identity
-    leavesOrigin = request.baseURL.map(client.settings.isElsewhere) ?? false
+    // Not by the name of the function alone: that would take a copy of all settings.
+    leavesOrigin = request.baseURL.map { client.settings.isElsewhere($0) } ?? false
     start = observe == nil ? .zero : client.settings.time.now
     watched = observe == nil ? nil : WatchedCall(id, request.operation(), client.settings.redaction)
   }

@@ -62,25 +62,57 @@ public enum TransportEvent: Sendable {
 /// The status and header fields of an answer.
 public struct ResponseHead: Hashable, Sendable {
   /// The status code, from 200 to 599 where the server keeps to the rules.
-  public var status: Int
+  public var status: Int {
+    get { parts.status }
+    set { parts.status = newValue }
+  }
   /// The header fields.
-  public var headers: HTTPHeaders
+  public var headers: HTTPHeaders {
+    get { parts.headers }
+    _modify { yield &parts.headers }
+  }
   /// The address that answered.
-  public var url: URL
+  public var url: URL {
+    get { parts.url }
+    set { parts.url = newValue }
+  }
   /// What the server spoke, as the status line has it: "HTTP/1.1", "HTTP/2"; `nil` if the transport is not told.
-  public var httpVersion: String?
+  public var httpVersion: String? {
+    get { parts.httpVersion }
+    set { parts.httpVersion = newValue }
+  }
   /// How long the parts took up to here, as the transport measured it; `nil` if it does not, or was not asked to.
   ///
   /// Two heads that differ in nothing else are equal.
   public var timings: TransportTimings? {
-    get { toldTimings?.timings }
-    set { toldTimings = newValue.map { ToldTimings($0) } }
+    get { parts.timings }
+    // What changes nothing takes no copy.
+    set { if newValue != nil || parts.timings != nil { parts.timings = newValue } }
   }
-  private var toldTimings: ToldTimings?
   /// What redirects have to do with the answer; `nil` if none led to it.
   ///
   /// Here, since middleware that makes another answer of it goes on from this head.
-  var redirectChain: RedirectChain?
+  var redirectChain: RedirectChain? {
+    get { parts.redirectChain }
+    // As above: most answers come straight from where they were asked for.
+    set { if newValue != nil || parts.redirectChain != nil { parts.redirectChain = newValue } }
+  }
+
+  private struct Parts: Sendable {
+    var status: Int
+    var headers: HTTPHeaders
+    var url: URL
+    var httpVersion: String?
+    var timings: TransportTimings?
+    var redirectChain: RedirectChain?
+  }
+
+  // One word in place of some twenty: each stage hands the answer on.
+  private var boxed: Boxed<Parts>
+  private var parts: Parts {
+    get { boxed.value }
+    _modify { yield &boxed.value }
+  }
 
   /// Makes the head of an answer.
   ///
@@ -90,10 +122,7 @@ public struct ResponseHead: Hashable, Sendable {
   ///   - url: The address that answered.
   ///   - httpVersion: What the server spoke.
   public init(status: Int, headers: HTTPHeaders = [:], url: URL, httpVersion: String? = nil) {
-    self.status = status
-    self.headers = headers
-    self.url = url
-    self.httpVersion = httpVersion
+    boxed = Boxed(Parts(status: status, headers: headers, url: url, httpVersion: httpVersion))
   }
 
   /// Whether both say the same, whatever redirects led to them, and however long that took.
@@ -107,14 +136,5 @@ public struct ResponseHead: Hashable, Sendable {
     hasher.combine(headers)
     hasher.combine(url)
     hasher.combine(httpVersion)
-  }
-}
-
-/// Timings in an object of their own: a head that has none pays one word for them.
-private final class ToldTimings: Sendable {
-  let timings: TransportTimings
-
-  init(_ timings: TransportTimings) {
-    self.timings = timings
   }
 }
