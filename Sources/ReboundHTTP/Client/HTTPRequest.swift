@@ -157,16 +157,15 @@ public struct HTTPRequest: Sendable {
   public var time: TimeSource { call.time }
 
   /// The host that it goes to, with its port: what fails together.
-  public var host: String {
-    let authority = Authority(message.url)
-    let host = authority.host?.lowercased() ?? ""
-    return authority.port.map { host + ":" + String($0) } ?? host
-  }
+  public var host: String { Authority.text(message.url) }
 
   /// Tells those who watch the client; without any, the event is not even made.
   public func tell(_ event: @autoclosure () -> HTTPEvent.Kind) {
     call.tell(event())
   }
+
+  /// What the transport gets: with a wish for timings where somebody watches, also if middleware has made the message anew.
+  var messageToSend: TransportRequest { call.isWatched && !message.wantsTimings ? message.timed : message }
 
   /// The same request as a call of its own, which goes on when this one is over.
   var inAnotherCall: HTTPRequest {

@@ -15,6 +15,33 @@ struct Authority {
     }
   }
 
+  /// Host and port of an address as one text, the host in lower case: "example.com:8080".
+  static func text(_ url: URL) -> String {
+    let address = url.absoluteString
+    if let text = address.utf8.withContiguousStorageIfAvailable(plainText) ?? nil { return text }
+    let authority = Authority(url)
+    let host = authority.host?.lowercased() ?? ""
+    return authority.port.map { host + ":" + String($0) } ?? host
+  }
+
+  /// Of an address that has it as it is; `nil` for all others.
+  private static func plainText(_ bytes: UnsafeBufferPointer<UInt8>) -> String? {
+    guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")), bytes[colon...].starts(with: "://".utf8) else {
+      return nil
+    }
+    let rest = bytes[(colon + 3)...]
+    let host = rest.prefix(while: isPlain)
+    var end = host.endIndex
+    if end < rest.endIndex, rest[end] == UInt8(ascii: ":") {
+      let digits = rest[(end + 1)...].prefix(while: isDigit)
+      // A number is written without a zero before it.
+      guard (1...5).contains(digits.count), digits.first != UInt8(ascii: "0") else { return nil }
+      end = digits.endIndex
+    }
+    guard !host.isEmpty, isEnd(end, of: rest) else { return nil }
+    return String(decoding: rest[..<end], as: UTF8.self)
+  }
+
   /// Of an address in whose host nothing is to be decoded, and that names no user; `nil` for all others.
   private static func plain(_ address: String) -> (host: String, port: Int?)? {
     let found = address.utf8.withContiguousStorageIfAvailable { bytes -> (host: String, port: Int?)? in

@@ -12,8 +12,10 @@ import StreamSupport
 /// to another origin only if the client's ``RedirectPolicy`` carries that field. As an observer it makes the spans. An
 /// attempt that is a resend says so in `http.request.resend_count`.
 public final class Tracing: HTTPMiddleware, RequestAdapter, Sendable {
-  // A reference, since a dictionary moves what it holds to change it. Touched with the lock held, or when it is taken out.
-  private final class Call {
+  /// A call that is under way. What changes is touched with the lock of its ``WatchedCall`` held, or when it is taken out.
+  ///
+  /// Unchecked for that reason.
+  final class Call: @unchecked Sendable {
     let context: SpanContext
     let parent: SpanContext?
     let start: Duration
@@ -21,9 +23,9 @@ public final class Tracing: HTTPMiddleware, RequestAdapter, Sendable {
     let url: URL
     let target: Span.Target
     /// What this has put into the latest attempt's request, as OpenTelemetry calls it.
-    @exclusivity(unchecked) var injected: Injected?
+    @exclusivity(unchecked) private var injected: Injected?
     /// Those that are under way: several where the call is hedged.
-    @exclusivity(unchecked) var attempts: [Attempt] = []
+    @exclusivity(unchecked) private var attempts: [Attempt] = []
 
     init(_ event: HTTPEvent, _ method: HTTPMethod, _ url: URL, under parent: SpanContext?, start: Duration) {
       context = SpanContext(ofCall: event.requestID, under: parent)
@@ -45,6 +47,8 @@ public final class Tracing: HTTPMiddleware, RequestAdapter, Sendable {
         errorType: error
       )
     }
+
+    fileprivate func inject(_ injected: Injected) { self.injected = injected }
 
     func begin(_ number: Int, _ message: TransportRequest, _ event: HTTPEvent) {
       let text = message.headers["traceparent"]
@@ -96,7 +100,7 @@ public final class Tracing: HTTPMiddleware, RequestAdapter, Sendable {
     }
   }
 
-  private struct Injected {
+  fileprivate struct Injected {
     let text: String
     let context: SpanContext
   }
@@ -112,8 +116,6 @@ public final class Tracing: HTTPMiddleware, RequestAdapter, Sendable {
   private let parent: @Sendable () -> SpanContext?
   private let time: TimeSource
   private let whenEnded: @Sendable (Span) -> Void
-  /// Of calls that are under way.
-  private let calls = Locked<[ObjectIdentifier: Call]>([:])
 
   /// Makes spans.
   ///
@@ -140,24 +142,22 @@ public final class Tracing: HTTPMiddleware, RequestAdapter, Sendable {
     guard request.mayCarry(header: "traceparent"), !request.message.headers.contains(name: "traceparent") else {
       return
     }
-    let call = request.call.watched.flatMap { watched in calls.withLock { $0[ObjectIdentifier(watched)] } }
-    let context = SpanContext(ofCall: request.id, attempt: request.attempt, under: call?.parent)
+    let parent = request.call.watched?.traces.change(of: self) { $0.parent }
+    let context = SpanContext(ofCall: request.id, attempt: request.attempt, under: parent ?? nil)
     let injected = Injected(text: context.traceparent, context: context)
-    if let call { calls.withLock { _ in call.injected = injected } }
+    request.call.watched?.traces.change(of: self) { $0.inject(injected) }
     request.message.headers.add("traceparent", injected.text)
   }
 
   /// Makes spans of what happens in calls; to be handed to ``WebAPIClient/onEvent(_:)``.
   public func write(_ event: HTTPEvent) {
-    let key = ObjectIdentifier(event.call)
     switch event.kind {
     case .began(let method, let url):
-      let call = Call(event, method, url, under: parent(), start: time.wallClock - event.elapsed)
-      calls.withLock { $0[key] = call }
+      event.call.traces.add(Call(event, method, url, under: parent(), start: time.wallClock - event.elapsed), of: self)
     case .attemptBegan(let number, let message):
-      calls.withLock { $0[key]?.begin(number, message, event) }
+      event.call.traces.change(of: self) { $0.begin(number, message, event) }
     case .responded(let head):
-      calls.withLock { $0[key]?.answer(head.status) }
+      event.call.traces.change(of: self) { $0.answer(head.status) }
     case .attemptSucceeded(let number, let response):
       endAttempt(number, event, nil, nil, response.head)
     case .attemptFailed(let number, let failure):
@@ -180,17 +180,42 @@ public final class Tracing: HTTPMiddleware, RequestAdapter, Sendable {
     _ error: String?,
     _ head: ResponseHead?
   ) {
-    let key = ObjectIdentifier(event.call)
-    let span = calls.withLock { calls in
-      calls[key]?.endAttempt(number, event, failure, error, status: head?.status, timings: head?.timings)
+    let span = event.call.traces.change(of: self) {
+      $0.endAttempt(number, event, failure, error, status: head?.status, timings: head?.timings)
     }
-    if let span { whenEnded(span) }
+    if let span, let span { whenEnded(span) }
   }
 
   private func endCall(_ event: HTTPEvent, _ failure: String?, _ error: String?) {
-    guard let call = calls.withLock({ $0.removeValue(forKey: ObjectIdentifier(event.call)) }) else { return }
+    guard let call = event.call.traces.remove(of: self) else { return }
     // Those that were under way when nobody waited any more, be it because something else has answered.
     while let span = call.endAttempt(nil, event, failure ?? "cancelled", error ?? "cancelled") { whenEnded(span) }
     whenEnded(call.end(event, failure, error))
+  }
+}
+
+/// What each ``Tracing`` that watches a call keeps of it, from its beginning to its end: nearly always there is one.
+struct Traces: ~Copyable, Sendable {
+  private typealias Entry = (tracing: ObjectIdentifier, call: Tracing.Call)
+
+  private let entries = Locked<[Entry]>([])
+
+  func add(_ call: Tracing.Call, of tracing: Tracing) {
+    entries.withLock { $0.append((ObjectIdentifier(tracing), call)) }
+  }
+
+  /// Changes what a tracing keeps, with the lock held; `nil` where it keeps nothing, be it before the beginning or after the end.
+  @discardableResult
+  func change<Result>(of tracing: Tracing, _ body: (Tracing.Call) -> Result) -> Result? {
+    entries.withLock { entries in
+      entries.first { $0.tracing == ObjectIdentifier(tracing) }.map { body($0.call) }
+    }
+  }
+
+  /// Takes out what a tracing keeps.
+  func remove(of tracing: Tracing) -> Tracing.Call? {
+    entries.withLock { entries in
+      entries.firstIndex { $0.tracing == ObjectIdentifier(tracing) }.map { entries.remove(at: $0).call }
+    }
   }
 }

@@ -20,6 +20,7 @@ struct AuthorityTests {
     let authority = Authority(url)
     #expect(authority.host == url.host)
     #expect(authority.port == url.port)
+    #expect(Authority.text(url) == (url.host?.lowercased() ?? "") + (url.port.map { ":\($0)" } ?? ""))
   }
 
   @Test("an address below a base is that of the base")

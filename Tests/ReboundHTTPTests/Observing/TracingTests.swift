@@ -48,6 +48,18 @@ struct TracingTests {
     #expect(!"\(spans)".contains("s3cret"))
   }
 
+  @Test("each of two that watch one client makes spans of its own, and one that puts nothing into requests as well")
+  func several() throws {
+    let others = SpanLog()
+    let other = Tracing(time: TestScheduler().time.withWallClock { .seconds(2_000) }, whenEnded: others.write)
+    var test = test([.status(503), .status(204)])
+    test.client = test.client.onEvent(other.write)
+    _ = try test.run(Anything())
+    #expect(spans.spans.map(\.isAttempt) == [true, true, false])
+    #expect(spans.spans.map(\.context) == others.spans.map(\.context))
+    #expect(spans.spans.map(\.start) == others.spans.map { $0.start - .seconds(1_000) })
+  }
+
   @Test("what a transport has measured is in the attributes of the attempt, also of one that failed")
   func timings() throws {
     let timings = TransportTimings(
