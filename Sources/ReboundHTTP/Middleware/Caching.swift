@@ -20,6 +20,11 @@ public struct Caching: HTTPMiddleware, HandlingMiddleware {
   /// The statuses that say that there is nothing any more.
   private static let gone = [404, 410]
 
+  /// The fields that ask for something else than the whole answer.
+  private static let conditions = [
+    "Range", "If-None-Match", "If-Modified-Since", "If-Match", "If-Range", "If-Unmodified-Since",
+  ]
+
   private let cache: HTTPCache
 
   /// Makes the middleware.
@@ -55,8 +60,9 @@ public struct Caching: HTTPMiddleware, HandlingMiddleware {
     let message = request.message
     guard message.method == .get else { return nil }
     let control = CacheControl(message.headers)
-    let hasCondition = ["Range", "If-None-Match", "If-Modified-Since", "If-Match", "If-Range", "If-Unmodified-Since"]
-      .contains { message.headers.contains(name: $0) }
+    let hasCondition = message.headers.contains { field in
+      Caching.conditions.contains { HTTPHeaders.equal(field.name, $0) }
+    }
     guard
       case .none = message.body, !hasCondition, !control.has("no-store"), request.cacheMode != .bypass
     else { return nil }

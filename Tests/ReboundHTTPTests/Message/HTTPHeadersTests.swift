@@ -55,6 +55,22 @@ struct HTTPHeadersTests {
     #expect(HTTPHeaders.Field(name, value).isValid == isValid)
   }
 
+  @Test("a character counts for as much at each place of a name and of a value, however long they are")
+  func places() {
+    let tokens = Set("!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ".utf8)
+    for byte in UInt8(0)...0x7F {
+      let character = String(Unicode.Scalar(byte))
+      let isText = byte == 0x09 || (0x20...0x7E).contains(byte)
+      for (before, after) in [(0, 0), (0, 9), (3, 4), (7, 0), (8, 8), (17, 1)] {
+        let text = String(repeating: "a", count: before) + character + String(repeating: "z", count: after)
+        #expect(HTTPHeaders.Field("X", text).isValid == isText, "\(byte) behind \(before)")
+        #expect(HTTPHeaders.Field(text, "x").isValid == tokens.contains(byte), "\(byte) behind \(before)")
+      }
+    }
+    #expect(HTTPHeaders.Field("X", "Zürich, and the seven mountains around it").isValid)
+    #expect(!HTTPHeaders.Field("X", "Zürich, and a line break behind\nit").isValid)
+  }
+
   @Test("printing headers shows no secret")
   func description() {
     let headers: HTTPHeaders = ["Authorization": "Bearer abc", "Accept": "*/*"]
