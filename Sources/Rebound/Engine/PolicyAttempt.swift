@@ -5,27 +5,31 @@ import Combine
 /// Each attempt has its own, so that whatever a superseded one still sends is known. It knows nothing of the types that
 /// stand around the execution, so that the type of several policies, one inside the other, grows by one with each.
 @usableFromInline
-struct PolicyAttempt<Input, Failure: Error>: Subscriber, CustomStringConvertible {
-  @usableFromInline let number: Int
-  @usableFromInline let execution: PolicyExecution<Input, Failure>
+package struct PolicyAttempt<Input, Failure: Error>: Subscriber, CustomStringConvertible {
+  @usableFromInline package let number: Int
+  @usableFromInline package let execution: PolicyExecution<Input, Failure>
 
   @inlinable
-  init(_ number: Int, of execution: PolicyExecution<Input, Failure>) {
+  package init(_ number: Int, of execution: PolicyExecution<Input, Failure>) {
     self.number = number
     self.execution = execution
   }
 
-  @usableFromInline var combineIdentifier: CombineIdentifier { CombineIdentifier(execution) }
-  @usableFromInline var description: String { execution.description }
+  @usableFromInline package var combineIdentifier: CombineIdentifier { CombineIdentifier(execution) }
+  @usableFromInline package var description: String { execution.description }
 
   @inlinable
-  func receive(subscription: any Subscription) { execution.receivesSubscription(execution, subscription, number) }
+  package func receive(subscription: any Subscription) {
+    execution.receivesSubscription(execution, subscription, number)
+  }
 
   @inlinable
-  func receive(_ input: Input) -> Subscribers.Demand { execution.receivesValue(execution, input, number) }
+  package func receive(_ input: Input) -> Subscribers.Demand { execution.receivesValue(execution, input, number) }
 
   @inlinable
-  func receive(completion: Subscribers.Completion<Failure>) { execution.receivesEnd(execution, completion, number) }
+  package func receive(completion: Subscribers.Completion<Failure>) {
+    execution.receivesEnd(execution, completion, number)
+  }
 }
 
 /// An execution as its attempts know it.
@@ -33,8 +37,8 @@ struct PolicyAttempt<Input, Failure: Error>: Subscriber, CustomStringConvertible
 /// Swift does not specialise the methods of a generic class that are called through its table, so the ways in are closures
 /// that capture nothing, made where all types are known.
 @usableFromInline
-class PolicyExecution<Input, Failure: Error>: CustomStringConvertible {
-  @usableFromInline typealias End = Subscribers.Completion<Failure>
+package class PolicyExecution<Input, Failure: Error>: CustomStringConvertible {
+  @usableFromInline package typealias End = Subscribers.Completion<Failure>
 
   @usableFromInline let receivesSubscription: (PolicyExecution, any Subscription, Int) -> Void
   @usableFromInline let receivesValue: (PolicyExecution, Input, Int) -> Subscribers.Demand
@@ -51,5 +55,5 @@ class PolicyExecution<Input, Failure: Error>: CustomStringConvertible {
     self.receivesEnd = receivesEnd
   }
 
-  @usableFromInline var description: String { "Policy" }
+  @usableFromInline package var description: String { "Policy" }
 }

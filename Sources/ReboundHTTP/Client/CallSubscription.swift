@@ -15,10 +15,7 @@ import StreamSupport
 /// Unchecked, because the lock guards all that changes; no foreign code runs under it. The closures are set before
 /// anything happens.
 @usableFromInline
-final class CallSubscription: Subscriber, Subscription, CustomStringConvertible, @unchecked Sendable {
-  @usableFromInline typealias Input = HTTPResponse
-  @usableFromInline typealias Failure = NetworkFailure
-
+final class CallSubscription: ErasedAnswerSubscriber, Subscription, @unchecked Sendable {
   /// What a subscriber is told besides values.
   @usableFromInline
   enum Turn {
@@ -98,6 +95,12 @@ final class CallSubscription: Subscriber, Subscription, CustomStringConvertible,
     self.part = part
     self.next = next
     if part == .hop { hop = Hop(SentRequest(request, startedAt: request.attemptStart)) }
+    // Downcasts: it hands over itself.
+    super.init(
+      receivesSubscription: { unsafeDowncast($0, to: CallSubscription.self).begin(upstream: $1) },
+      receivesAnswer: { unsafeDowncast($0, to: CallSubscription.self).receive($1) },
+      receivesEnd: { unsafeDowncast($0, to: CallSubscription.self).receive(end: $1) }
+    )
   }
 
   deinit { upstream.take().release() }
@@ -113,7 +116,7 @@ final class CallSubscription: Subscriber, Subscription, CustomStringConvertible,
     whenTurned: @escaping (Turn) -> Void
   ) {
     sink = .parser(answered: whenAnswered, turned: whenTurned)
-    if let next { next.handle(request, ErasedAnswerSubscriber(self)) } else { whenTurned(.begun(self)) }
+    if let next { next.handle(request, AnswerSubscriber(self)) } else { whenTurned(.begun(self)) }
   }
 
   /// Hands this to the subscriber of an attempt, or of a hop, which gets what comes as it is.
@@ -122,7 +125,7 @@ final class CallSubscription: Subscriber, Subscription, CustomStringConvertible,
     subscriber.receive(subscription: self)
   }
 
-  @usableFromInline var description: String { part.rawValue }
+  @usableFromInline override var description: String { part.rawValue }
 
   var settings: ClientSettings { client.settings }
   /// Whether it has begun, and what comes of it is still wanted.
@@ -161,7 +164,7 @@ final class CallSubscription: Subscriber, Subscription, CustomStringConvertible,
     if isWanted { hop = Hop(sent) }
     lock.unlock()
     guard isWanted else { return }
-    if let next { next.handle(sent.request, ErasedAnswerSubscriber(self)) } else { begin(sent) }
+    if let next { next.handle(sent.request, AnswerSubscriber(self)) } else { begin(sent) }
   }
 
   /// Changes the hop that has sent this; `nil` if it is no longer the present one.
@@ -189,8 +192,7 @@ final class CallSubscription: Subscriber, Subscription, CustomStringConvertible,
 
   // MARK: What comes through middleware
 
-  @usableFromInline
-  func receive(subscription: any Subscription) {
+  private func begin(upstream subscription: any Subscription) {
     lock.lock()
     let isWanted = phase != .over && !upstream.isFull
     let begins = phase == .ready
@@ -205,8 +207,7 @@ final class CallSubscription: Subscriber, Subscription, CustomStringConvertible,
     if begins { sink?.turn(.begun(self)) } else { subscription.request(demand) }
   }
 
-  @usableFromInline
-  func receive(_ answer: HTTPResponse) -> Subscribers.Demand {
+  private func receive(_ answer: HTTPResponse) -> Subscribers.Demand {
     let (sent, isLeaving) = lock.withLock { (hop?.sent, hop?.redirect != nil) }
     guard !isLeaving else { return .none }
     guard let sent else { return deliver(answer) }
@@ -227,9 +228,8 @@ final class CallSubscription: Subscriber, Subscription, CustomStringConvertible,
     return more
   }
 
-  @usableFromInline
-  func receive(completion: Subscribers.Completion<NetworkFailure>) {
-    var completion = completion
+  private func receive(end: Subscribers.Completion<NetworkFailure>) {
+    var completion = end
     switch completion {
     case .finished:
       if let (sent, redirect) = leaveHop() { return follow(redirect, after: sent) }

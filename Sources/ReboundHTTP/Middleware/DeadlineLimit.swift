@@ -12,14 +12,12 @@ struct DeadlineLimit: HandlingMiddleware {
     guard let (deadline, limit) = request.timeLeft else { return next.handle(request, subscriber) }
     var limited = request
     limited.deadline = deadline
-    let answer = next(limited).mapError { failure in
-      // The transport has kept the same limit, and was the first to say so.
-      guard failure.kind == .transport(.timeout(.total)), deadline.isOver else { return failure }
-      return request.exceeded(failure, after: limit)
-    }
     // Whoever enforces a deadline from outside has an error of their own for it.
-    guard let ownLimit = deadline.isEnforced ? request.timeLimit : limit else { return answer.subscribe(subscriber) }
-    request.ended(answer, after: ownLimit).subscribe(subscriber)
+    guard let ownLimit = deadline.isEnforced ? request.timeLimit : limit else {
+      return next(limited).mapError { request.overdue($0, deadline, limit) }.subscribe(subscriber)
+    }
+    request.ended(next(limited), after: ownLimit).mapError { request.overdue($0, deadline, limit) }
+      .subscribe(subscriber)
   }
 }
 
@@ -44,6 +42,11 @@ extension HTTPRequest {
     answer.protected(by: TimeoutPolicy.total(limit), time: time) { error in
       exceeded(error, after: (error as? TimedOut)?.elapsed ?? limit)
     }
+  }
+
+  /// A failure, as it is of a call whose time is over if the transport has kept the same limit, and was the first to say so.
+  fileprivate func overdue(_ failure: NetworkFailure, _ deadline: Deadline, _ limit: Duration) -> NetworkFailure {
+    failure.kind == .transport(.timeout(.total)) && deadline.isOver ? exceeded(failure, after: limit) : failure
   }
 
   fileprivate func exceeded(_ cause: any Error, after elapsed: Duration) -> NetworkFailure {

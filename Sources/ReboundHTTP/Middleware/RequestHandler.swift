@@ -34,7 +34,7 @@ struct RequestHandler: Sendable {
 
     @inlinable
     func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
-      handler.handle(request, ErasedAnswerSubscriber(subscriber))
+      handler.handle(request, AnswerSubscriber(hiding: subscriber))
     }
   }
 }

@@ -12,9 +12,9 @@ import StreamSupport
 /// to another origin only if the client's ``RedirectPolicy`` carries that field. As an observer it makes the spans. An
 /// attempt that is a resend says so in `http.request.resend_count`.
 public final class Tracing: HTTPMiddleware, RequestAdapter, Sendable {
-  /// A call that is under way. What changes is touched with the lock of its ``WatchedCall`` held, or when it is taken out.
+  /// A call that is under way.
   ///
-  /// Unchecked for that reason.
+  /// Unchecked, because what changes is touched with the lock of ``Traces`` held, or when it is taken out there.
   final class Call: @unchecked Sendable {
     let context: SpanContext
     let parent: SpanContext?
