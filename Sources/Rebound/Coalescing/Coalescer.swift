@@ -17,7 +17,7 @@ import Foundation
 ///
 /// - Note: It keeps the values of what is in flight, so it is for requests, not for streams without an end.
 public final class Coalescer<Key: Hashable & Sendable, Value, Failure: Error>: Sendable {
-  @usableFromInline let shared = Shared<[Key: Flight<Value, Failure>], CoalescingEvent<Key>>([:])
+  @usableFromInline let shared = Shared<[Key: Flight<Key, Value, Failure>], CoalescingEvent<Key>>([:])
 
   /// Makes a coalescer with nothing in flight.
   public init() {}
@@ -38,45 +38,41 @@ public final class Coalescer<Key: Hashable & Sendable, Value, Failure: Error>: S
 
   /// Lets somebody join what is in flight for a key, or start it.
   ///
-  /// - Parameters:
-  ///   - seat: That of who joins, after the values that have come before.
-  ///   - start: Gives a new flight its upstream.
-  @discardableResult @inlinable
-  func join(
+  /// - Parameter seat: Makes the passenger of a flight; called with the lock held.
+  /// - Returns: The passenger, which is to begin, and whether its flight needs an upstream then.
+  @inlinable
+  func join<Boarding: Passenger<Key, Value, Failure>>(
     _ key: Key,
-    _ seat: (_ values: [Value]) -> Flight<Value, Failure>.Seat,
-    start: (Flight<Value, Failure>) -> Void
-  ) -> Flight<Value, Failure>.Ticket {
-    let (flight, passenger, isFirst) = shared.change { table, events in
+    _ seat: (Flight<Key, Value, Failure>) -> Boarding
+  ) -> (passenger: Boarding, isFirst: Bool) {
+    shared.change { table, events in
       // By reference, since each look into the table takes a hash of the key.
       board(&table[key], key, seat, &events)
     }
-    let ticket = flight.begin(passenger)
-    if isFirst { Deadline.replaced(by: nil) { start(flight) } }
-    return ticket
   }
 
   /// Lets somebody into what is in flight for a key, or into what now begins.
-  @inlinable
-  func board(
-    _ place: inout Flight<Value, Failure>?,
+  @inlinable @inline(__always)
+  func board<Boarding: Passenger<Key, Value, Failure>>(
+    _ place: inout Flight<Key, Value, Failure>?,
     _ key: Key,
-    _ seat: (_ values: [Value]) -> Flight<Value, Failure>.Seat,
+    _ seat: (Flight<Key, Value, Failure>) -> Boarding,
     _ events: inout UntoldEvents<CoalescingEvent<Key>>
-  ) -> (flight: Flight<Value, Failure>, passenger: Flight<Value, Failure>.Passenger, isFirst: Bool) {
+  ) -> (passenger: Boarding, isFirst: Bool) {
     if let flight = place {
       if let (passenger, count) = flight.board(seat) {
         events.append(.joined(key, subscribers: count))
-        return (flight, passenger, false)
+        return (passenger, false)
       }
       // It has ended, and whoever ends it, and holds it, waits to take it out of the table.
       events.append(.ended(key))
     }
     events.append(.started(key))
-    let first = Flight<Value, Failure>.Passenger(number: 1, seat: seat([]))
-    let flight = Flight(with: first) { [weak self] flight in self?.remove(flight, for: key) }
+    let flight = Flight(for: key, of: self)
+    let first = seat(flight)
+    flight.first = first
     place = flight
-    return (flight, first, true)
+    return (first, true)
   }
 
   /// Lets the next one who asks for a key start afresh; what is in flight goes on for those who have joined.
@@ -101,10 +97,10 @@ public final class Coalescer<Key: Hashable & Sendable, Value, Failure: Error>: S
   }
 
   @inlinable
-  func remove(_ flight: Flight<Value, Failure>, for key: Key) {
-    let removed: (Key, Flight<Value, Failure>)? = shared.change { table, events in
-      guard let index = table.index(forKey: key), table.values[index] === flight else { return nil }
-      events.append(.ended(key))
+  func remove(_ flight: Flight<Key, Value, Failure>) {
+    let removed: (Key, Flight<Key, Value, Failure>)? = shared.change { table, events in
+      guard let index = table.index(forKey: flight.key), table.values[index] === flight else { return nil }
+      events.append(.ended(flight.key))
       return table.remove(at: index)
     }
     withExtendedLifetime(removed) {}
@@ -130,13 +126,11 @@ extension Coalescer where Value: Sendable, Failure == any Error {
   ) async throws -> Value {
     let value = try await Answer.wait(until: Deadline.toHeed) {
       (answer: @escaping @Sendable (Result<Value?, any Error>) -> Void) in
-      join(key) { values in
-        // As yet nobody waits whom this could wake with the lock held.
-        if let first = values.first { answer(.success(first)) }
-        return .function(answer)
-      } start: { flight in
-        flight.run(operation)
-      }
+      let (passenger, isFirst) = join(key) { WaitingPassenger(answer, on: $0) }
+      passenger.request(.max(1))
+      passenger.begin()
+      if isFirst { Deadline.replaced(by: nil) { passenger.flight.run(operation) } }
+      return passenger
     }
     // A publisher that shares the key may finish without a value; a function cannot.
     guard let value else { throw FinishedWithoutValue() }

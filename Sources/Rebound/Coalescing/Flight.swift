@@ -3,124 +3,85 @@ import StreamSupport
 
 /// One upstream that several share: subscribers, each at its own pace, and functions, which leave with the first value.
 ///
-/// It asks for as much as the one who wants most, and keeps the values for those who come later.
+/// It asks for as much as the one who wants most, and keeps the values for those who come later, or ask later.
+///
+/// Unchecked, because the lock guards all that changes, here and in the passengers, and is held for a few lines, never while
+/// foreign code runs. Nothing that changes has a type of its own, which a `Locked` state has: see `InlineStorage`.
 @usableFromInline
-final class Flight<Value, Failure: Error>: Subscriber, CustomStringConvertible, Sendable {
+final class Flight<Key: Hashable & Sendable, Value, Failure: Error>: Subscriber, CustomStringConvertible,
+  @unchecked Sendable
+{
   @usableFromInline typealias Input = Value
 
-  @usableFromInline enum Seat {
-    case subscriber(Emitter<Value, Failure>)
-    /// Takes the first answer; `nil` for an end without a value.
-    case function(@Sendable (Result<Value?, Failure>) -> Void)
-  }
-
-  @usableFromInline struct Passenger {
-    @usableFromInline let number: Int
-    @usableFromInline let seat: Seat
-    /// What it has requested in all.
-    @usableFromInline var wanted = Subscribers.Demand.none
-
-    @inlinable
-    init(number: Int, seat: Seat) { (self.number, self.seat) = (number, seat) }
-  }
-
-  /// What a passenger leaves with.
-  @usableFromInline struct Ticket: Cancellable {
-    @usableFromInline let flight: Flight
-    @usableFromInline let number: Int
-
-    @inlinable
-    init(for flight: Flight, _ number: Int) { (self.flight, self.number) = (flight, number) }
-
-    @inlinable
-    func cancel() { flight.whenLeft(flight, number) }
-  }
-
-  @usableFromInline struct State {
-    @usableFromInline var passengers: [Passenger] = []
-    @usableFromInline var lastPassenger = 0
-    @usableFromInline var subscription: (any Subscription)?
-    /// What is, or will be, requested of the upstream, in all.
-    @usableFromInline var requested = Subscribers.Demand.none
-    @usableFromInline var values: [Value] = []
-    /// Whether it has ended or was cancelled, and nobody may join.
-    @usableFromInline var isClosed = false
-
-    @inlinable
-    init(isClosed: Bool = false) { self.isClosed = isClosed }
-
-    @inlinable
-    init(_ first: Passenger) { (passengers, lastPassenger) = ([first], first.number) }
-  }
-
-  @usableFromInline let state: Locked<State>
-  @usableFromInline let whenClosed: @Sendable (Flight) -> Void
-  // Swift does not specialise what is called through a protocol, so this is made where the types are known.
-  @usableFromInline let whenLeft: @Sendable (Flight, Int) -> Void
-
-  /// - Parameter whenClosed: Called once, when nobody may join any more.
-  @inlinable
-  init(with first: Passenger, whenClosed: @escaping @Sendable (Flight) -> Void) {
-    state = Locked(State(first))
-    self.whenClosed = whenClosed
-    whenLeft = { $0.leave($1) }
-  }
+  @usableFromInline let key: Key
+  @usableFromInline let coalescer: Coalescer<Key, Value, Failure>
+  @usableFromInline let lock = Lock()
+  /// Whether somebody may still join: it has neither ended, nor has the last one left.
+  @exclusivity(unchecked) @usableFromInline var isOpen = true
+  @exclusivity(unchecked) @usableFromInline var hasEnded = false
+  /// Whom to tell what comes: who has started it, in a place of its own, as most are alone; and who has joined.
+  @exclusivity(unchecked) @usableFromInline var first: Passenger<Key, Value, Failure>?
+  @exclusivity(unchecked) @usableFromInline var joined: [Passenger<Key, Value, Failure>] = []
+  /// How many have neither left nor got the end.
+  @exclusivity(unchecked) @usableFromInline var passengerCount = 1
+  @exclusivity(unchecked) @usableFromInline var subscription = SubscriptionSlot()
+  /// What is, or will be, requested of the upstream, in all.
+  @exclusivity(unchecked) @usableFromInline var requested = Subscribers.Demand.none
+  @exclusivity(unchecked) @usableFromInline var values: [Value] = []
+  /// What it has ended with.
+  @exclusivity(unchecked) @usableFromInline var failure: ValueBox<Failure>?
 
   @inlinable
-  var description: String { "Coalesced" }
+  init(for key: Key, of coalescer: Coalescer<Key, Value, Failure>) { (self.key, self.coalescer) = (key, coalescer) }
 
-  /// Lets one more in, after the values that have come.
+  @usableFromInline var description: String { "Coalesced" }
+
+  /// Lets one more in.
   ///
-  /// - Returns: What is to begin, and how many there are with it; `nil` if it is too late.
+  /// - Returns: The passenger, and how many there are with it; `nil` if it is too late.
   @inlinable
-  func board(_ seat: (_ values: [Value]) -> Seat) -> (passenger: Passenger, count: Int)? {
-    state.withLock { state in
-      guard !state.isClosed else { return nil }
-      state.lastPassenger += 1
-      let passenger = Passenger(number: state.lastPassenger, seat: seat(state.values))
-      state.passengers.append(passenger)
-      return (passenger, state.passengers.count)
+  func board<Boarding: Passenger<Key, Value, Failure>>(_ seat: (Flight) -> Boarding) -> (Boarding, count: Int)? {
+    lock.withLock {
+      guard isOpen else { return nil }
+      let passenger = seat(self)
+      joined.append(passenger)
+      passengerCount += 1
+      return (passenger, passengerCount)
     }
   }
 
-  /// Gives a subscriber its subscription, and what has come before it; a function wants one value.
-  @inlinable
-  func begin(_ passenger: Passenger) -> Ticket {
-    let number = passenger.number
-    switch passenger.seat {
-    case .subscriber(let emitter):
-      emitter.begin(whenRequested: { self.request($1, of: number) }, whenCancelled: { self.leave(number) })
-    case .function: request(.max(1), of: number)
-    }
-    return Ticket(for: self, number)
-  }
+  // MARK: What the upstream tells
 
   @inlinable
-  func receive(subscription: any Subscription) {
-    let demand: Subscribers.Demand? = state.withLock { state in
-      guard !state.isClosed, state.subscription == nil else { return nil }
-      state.subscription = subscription
-      return state.requested
+  func receive(subscription new: any Subscription) {
+    lock.lock()
+    guard isOpen, !subscription.isFull else {
+      lock.unlock()
+      return new.cancel()
     }
-    guard let demand else { return subscription.cancel() }
-    if demand > .none { subscription.request(demand) }
+    subscription.put(new)
+    let demand = requested
+    lock.unlock()
+    if demand > .none { new.request(demand) }
   }
 
   @inlinable
   func receive(_ input: Value) -> Subscribers.Demand {
-    let passengers = state.withLock { state in
-      guard !state.isClosed, state.requested > .max(state.values.count) else { return [] as [Passenger] }
-      state.values.append(input)
-      return state.passengers
+    lock.lock()
+    guard isOpen, requested > .max(values.count) else {
+      lock.unlock()
+      return .none
     }
-    for passenger in passengers {
-      switch passenger.seat {
-      case .subscriber(let emitter): reach(passenger) { emitter.send(input) }
-      case .function(let answer):
-        leave(passenger.number)
-        answer(.success(input))
-      }
+    values.append(input)
+    let joined = joined
+    if let first, first.loop.enter() {
+      // Most wait for this one, which is here, while a copy of it lies in the array.
+      if isDue(first), first.received == values.count - 1 { hand(input, to: first) }
+      serve(first)
+    } else {
+      lock.unlock()
     }
+    tell(joined)
     return .none
   }
 
@@ -130,61 +91,125 @@ final class Flight<Value, Failure: Error>: Subscriber, CustomStringConvertible, 
   /// Gives everyone the end, and before it the last value, if it comes with that.
   @inlinable
   func end(_ completion: Subscribers.Completion<Failure>, after last: Value? = nil) {
-    let before = state.exchange(State(isClosed: true))
-    guard !before.isClosed else { return }
-    whenClosed(self)
-    for passenger in before.passengers {
-      switch (passenger.seat, completion) {
-      case (.subscriber(let emitter), _):
-        reach(passenger) {
-          if let last { emitter.send(last) }
-          emitter.send(completion: completion)
-        }
-      case (.function(let answer), .finished): answer(.success(last))
-      case (.function(let answer), .failure(let error)): answer(.failure(error))
-      }
-    }
+    lock.lock()
+    guard isOpen else { return lock.unlock() }
+    (isOpen, hasEnded) = (false, true)
+    if let last { values.append(last) }
+    if case .failure(let error) = completion { failure = ValueBox(error) }
+    let upstream = subscription.take()
+    let first = first.take()
+    var joined: [Passenger<Key, Value, Failure>] = []
+    swap(&joined, &self.joined)
+    lock.unlock()
+    coalescer.remove(self)
+    upstream.release()
+    if let first { attend(first) }
+    tell(joined)
   }
 
-  /// Tells a subscriber something: what one who has joined goes on with is no part of the call of who came first.
+  /// Gives those who have joined what they may have now: what they go on with is no part of the call of who came first.
+  @inlinable @inline(__always)
+  func tell(_ joined: [Passenger<Key, Value, Failure>]) {
+    for passenger in joined { DecisionOrigin.left { attend(passenger) } }
+  }
+
+  // MARK: What passengers ask
+
+  /// Gives a passenger what it may have now, unless another thread is at it, or a frame further up.
+  @inlinable @inline(__always)
+  func attend(_ passenger: Passenger<Key, Value, Failure>) {
+    lock.lock()
+    if passenger.loop.enter() { serve(passenger) } else { lock.unlock() }
+  }
+
+  /// Gives a passenger what it may have now, by whoever has entered its loop; called with the lock held, which it opens.
   @inlinable
-  func reach(_ passenger: Passenger, _ send: () -> Void) {
-    if passenger.number == 1 { send() } else { DecisionOrigin.left(send) }
+  func serve(_ passenger: Passenger<Key, Value, Failure>) {
+    while isDue(passenger) { hand(values[passenger.received], to: passenger) }
+    if passenger.isOver {
+      lock.unlock()
+      return passenger.receivesEnd(passenger, nil)
+    }
+    guard hasEnded, passenger.received == values.count else {
+      passenger.loop.leave()
+      return lock.unlock()
+    }
+    let rest = disembark(passenger)
+    let failure = failure
+    lock.unlock()
+    withExtendedLifetime(rest) {}
+    passenger.receivesEnd(passenger, failure.map { .failure($0.value) } ?? .finished)
+  }
+
+  /// Whether there is a value for a passenger.
+  @inlinable @inline(__always)
+  func isDue(_ passenger: Passenger<Key, Value, Failure>) -> Bool {
+    !passenger.isOver && passenger.wanted > .max(passenger.received) && values.count > passenger.received
+  }
+
+  /// Gives a passenger its next value; with the lock held, which it opens meanwhile.
+  @inlinable @inline(__always)
+  func hand(_ value: Value, to passenger: Passenger<Key, Value, Failure>) {
+    passenger.received += 1
+    lock.unlock()
+    let more = passenger.receivesValue(passenger, value)
+    if more > .none { request(more, for: passenger) }
+    lock.lock()
   }
 
   /// One wants more; the upstream hears of it if nobody has wanted as much.
   @inlinable
-  func request(_ demand: Subscribers.Demand, of number: Int) {
-    var more = Subscribers.Demand.none
-    let subscription: (any Subscription)? = state.withLock { state in
-      // Most who ask have just come.
-      guard let index = state.passengers.lastIndex(where: { $0.number == number }) else { return nil }
-      state.passengers[index].wanted += demand
-      let wanted = state.passengers[index].wanted
-      guard wanted > state.requested else { return nil }
-      more = wanted - state.requested
-      state.requested = wanted
-      return state.subscription
+  func request(_ demand: Subscribers.Demand, for passenger: Passenger<Key, Value, Failure>) {
+    guard demand > .none else { return }
+    lock.lock()
+    passenger.wanted += demand
+    let wanted = passenger.wanted
+    if isOpen, !passenger.isOver, wanted > requested {
+      let more = wanted - requested
+      requested = wanted
+      if subscription.isFull {
+        let upstream = subscription.subscription
+        lock.unlock()
+        // It may begin with this.
+        Deadline.replaced(by: nil) { upstream.request(more) }
+        lock.lock()
+      }
     }
-    guard let subscription else { return }
-    // It may begin with this.
-    Deadline.replaced(by: nil) { subscription.request(more) }
+    if passenger.loop.enter() { serve(passenger) } else { lock.unlock() }
   }
 
   /// One wants nothing any more; with the last one it all ends.
   @inlinable
-  func leave(_ number: Int) {
-    let rest: State? = state.withLock { state in
-      guard let index = state.passengers.firstIndex(where: { $0.number == number }) else { return nil }
-      state.passengers.remove(at: index)
-      guard state.passengers.isEmpty else { return nil }
-      var rest = State(isClosed: true)
-      swap(&rest, &state)
-      return rest
+  func leave(_ passenger: Passenger<Key, Value, Failure>) {
+    lock.lock()
+    guard !passenger.isOver else { return lock.unlock() }
+    let rest = disembark(passenger)
+    if first === passenger {
+      first = nil
+    } else if let index = joined.firstIndex(where: { $0 === passenger }) {
+      joined.remove(at: index)
     }
-    guard let rest else { return }
-    whenClosed(self)
-    rest.subscription?.cancel()
+    let closes = isOpen && passengerCount == 0
+    if closes { isOpen = false }
+    let upstream = closes ? subscription.take() : SubscriptionSlot()
+    let isMine = passenger.loop.enter()
+    lock.unlock()
+    withExtendedLifetime(rest) {}
+    if closes { coalescer.remove(self) }
+    upstream.cancel()
+    if isMine { passenger.receivesEnd(passenger, nil) }
+  }
+
+  /// One needs nothing of this any more; with the lock held.
+  ///
+  /// - Returns: The values, if nobody else does.
+  @inlinable @inline(__always)
+  func disembark(_ passenger: Passenger<Key, Value, Failure>) -> [Value] {
+    passenger.isOver = true
+    passengerCount -= 1
+    var rest: [Value] = []
+    if passengerCount == 0 { swap(&rest, &values) }
+    return rest
   }
 }
 

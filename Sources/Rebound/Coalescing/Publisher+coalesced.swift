@@ -46,11 +46,10 @@ extension Publishers {
     /// Joins what is in flight, or starts it.
     @inlinable
     public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
-      coalescer.join(key) { values in
-        .subscriber(Emitter(named: "Coalesced", to: subscriber, after: values))
-      } start: { flight in
-        upstream.subscribe(flight)
-      }
+      let (passenger, isFirst) = coalescer.join(key) { SubscribedPassenger(subscriber, on: $0) }
+      subscriber.receive(subscription: passenger)
+      passenger.begin()
+      if isFirst { Deadline.replaced(by: nil) { upstream.subscribe(passenger.flight) } }
     }
   }
 }

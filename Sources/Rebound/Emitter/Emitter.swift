@@ -66,10 +66,7 @@ public final class Emitter<Output, Failure: Error>: Subscription, CustomStringCo
     @usableFromInline var isEnding = false
 
     @inlinable
-    init(downstream: AnySubscriber<Output, Failure>? = nil, values: [Output] = []) {
-      self.downstream = downstream
-      for value in values { steps.append(.value(value)) }
-    }
+    init(downstream: AnySubscriber<Output, Failure>? = nil) { self.downstream = downstream }
 
     @inlinable
     mutating func add(_ step: Step) {
@@ -115,19 +112,12 @@ public final class Emitter<Output, Failure: Error>: Subscription, CustomStringCo
   ///   - description: What it is, for logs and mirrors.
   ///   - downstream: The subscriber.
   @inlinable
-  public convenience init<S: Subscriber>(named description: String, to downstream: S)
-  where S.Input == Output, S.Failure == Failure {
-    self.init(named: description, to: downstream, after: [])
-  }
-
-  /// - Parameter values: What has come before the subscriber.
-  @inlinable
-  init<S: Subscriber>(named description: String, to downstream: S, after values: [Output])
+  public init<S: Subscriber>(named description: String, to downstream: S)
   where S.Input == Output, S.Failure == Failure {
     self.description = description
     whenAsked = { $0.take($1) }
     whenLeft = { $0.leave() }
-    state = Locked(State(downstream: AnySubscriber(downstream), values: values))
+    state = Locked(State(downstream: AnySubscriber(downstream)))
   }
 
   @inlinable

@@ -17,18 +17,21 @@ public struct Coalescing: HTTPMiddleware, HandlingMiddleware {
     private let address: String
     // Asked for here: it is the caller's code, and keys are compared with a lock held.
     private let operation: String
+    // Each is looked up twice.
+    private let hash: Int
 
     init(_ request: HTTPRequest) {
       (self.request, address, operation) = (request, request.message.url.absoluteString, request.operation)
+      hash = address.hashValue
     }
 
-    func hash(into hasher: inout Hasher) { hasher.combine(address) }
+    func hash(into hasher: inout Hasher) { hasher.combine(hash) }
 
     static func == (one: Key, other: Key) -> Bool {
       // Whoever is alone is looked up by its own key when it ends.
       if one === other { return true }
       let (left, right) = (one.request, other.request)
-      return one.address == other.address
+      return one.hash == other.hash && one.address == other.address
         && left.message.method == right.message.method
         && left.message.headers.lazy.filter(isShared).elementsEqual(right.message.headers.lazy.filter(isShared))
         && left.identity == right.identity && left.isAuthenticated == right.isAuthenticated

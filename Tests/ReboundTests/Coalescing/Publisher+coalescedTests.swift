@@ -151,6 +151,62 @@ struct PublisherCoalescedTests {
     #expect(upstream.cancelCount == 1)
   }
 
+  @Test("delivers one value at a time, however much the downstream asks for inside of it", arguments: [true, false])
+  func noNesting(isLate: Bool) {
+    let keeper = subscribe()
+    let depth = Log<Int>()
+    let recorder = Recorder<Int, TestFailure>(
+      requesting: .max(1),
+      answering: { value, recorder in
+        depth.write(value)
+        recorder.request(.max(1))
+        depth.write(-value)
+        return .none
+      }
+    )
+    if isLate { for value in 1...3 { upstream.send(value) } }
+    upstream.coalesced(by: coalescer, for: "oslo").subscribe(recorder)
+    if !isLate { for value in 1...3 { upstream.send(value) } }
+    #expect(depth.entries == [1, -1, 2, -2, 3, -3])
+    upstream.send(completion: .finished)
+    #expect(recorder.isFinished && keeper.isFinished)
+  }
+
+  @Test("keeps what has not been asked for when it ends, and gives it up with who leaves", arguments: [true, false])
+  func slow(cancels: Bool) {
+    let (slow, slower) = (subscribe(requesting: .none), subscribe(requesting: .max(1)))
+    upstream.send(1)
+    upstream.send(completion: .failure(.transient))
+    #expect(slower.failure == .transient)
+    #expect(coalescer.inFlightCount == 0)
+    if cancels { slow.cancel() }
+    slow.request(.max(1))
+    #expect(slow.values == (cancels ? [] : [1]))
+    #expect(slow.failure == (cancels ? nil : .transient))
+    #expect(upstream.cancelCount == 0)
+  }
+
+  @Test("lets go of a subscriber that has forgotten its subscription when the upstream ends")
+  func forgotten() {
+    final class Forgetful: Subscriber {
+      func receive(subscription: any Subscription) {}
+      func receive(_ input: Int) -> Subscribers.Demand { .none }
+      func receive(completion: Subscribers.Completion<TestFailure>) {}
+    }
+    let recorder = subscribe()
+    weak var released: Forgetful?
+    do {
+      let forgetful = Forgetful()
+      released = forgetful
+      upstream.coalesced(by: coalescer, for: "oslo").subscribe(forgetful)
+    }
+    #expect(released != nil)
+    upstream.send(1)
+    upstream.send(completion: .finished)
+    #expect(recorder.isFinished)
+    #expect(released == nil)
+  }
+
   @Test("cancels an upstream that gives its subscription only after everyone has gone")
   func lateSubscription() {
     var connect: (() -> Void)?

@@ -19,7 +19,8 @@ struct EmitterTests {
   @Test("keeps what nobody has asked for, and the end behind it")
   func keeps() {
     let recorder = Recorder<Int, TestFailure>(requesting: .max(1))
-    let emitter = Subject(named: "Test", to: recorder, after: [1, 2])
+    let emitter = Subject(named: "Test", to: recorder)
+    for value in 1...2 { emitter.send(value) }
     begin(emitter)
     emitter.send(3)
     emitter.send(completion: .failure(.transient))
@@ -121,7 +122,8 @@ struct EmitterTests {
         return .none
       }
     )
-    let emitter = Subject(named: "Test", to: recorder, after: [1, 2, 3])
+    let emitter = Subject(named: "Test", to: recorder)
+    for value in 1...3 { emitter.send(value) }
     begin(emitter)
     #expect(depth.events == [1, -1, 2, -2, 3, -3])
   }
