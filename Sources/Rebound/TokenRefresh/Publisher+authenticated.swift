@@ -55,6 +55,7 @@ extension TokenRefresher {
 struct Authenticated<Credential: Sendable, Request: Publisher>: Publisher {
   @usableFromInline typealias Output = Request.Output
   @usableFromInline typealias Failure = Request.Failure
+  @usableFromInline typealias Call = AuthenticatedCall<Credential, Failure>
 
   /// The request as the credential makes it that is there when it is sent.
   @usableFromInline
@@ -62,19 +63,19 @@ struct Authenticated<Credential: Sendable, Request: Publisher>: Publisher {
     @usableFromInline typealias Output = Request.Output
     @usableFromInline typealias Failure = Request.Failure
 
-    @usableFromInline let access: AccessSlot<Credential>
+    @usableFromInline let call: Call
     @usableFromInline let request: (Credential) -> Request
 
     @inlinable
-    init(_ access: AccessSlot<Credential>, _ request: @escaping (Credential) -> Request) {
-      (self.access, self.request) = (access, request)
+    init(_ call: Call, _ request: @escaping (Credential) -> Request) {
+      (self.call, self.request) = (call, request)
     }
 
     @inlinable
     func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       // The machine lets no attempt begin before there is a credential.
-      guard let credential = access.credential else { return Empty().subscribe(subscriber) }
-      request(credential).subscribe(subscriber)
+      guard let access = call.access else { return Empty().subscribe(subscriber) }
+      request(access.credential).subscribe(subscriber)
     }
   }
 
@@ -98,38 +99,42 @@ struct Authenticated<Credential: Sendable, Request: Publisher>: Publisher {
 
   @inlinable
   func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
-    let access = AccessSlot<Credential>()
-    Publishers.WithPolicy(
-      upstream: Attempt(access, request),
-      policy: AuthenticationPolicy(refresher, when: isUnauthorised, access),
-      time: time
-    ) { [failure] error in
-      // Nothing else refuses.
-      failure(error as? TokenRefreshFailure ?? TokenRefreshFailure(reason: .signedOut))
-    }
-    .subscribe(subscriber)
+    let call = Call(with: refresher, when: isUnauthorised, failingWith: failure)
+    Publishers.WithPolicy(upstream: Attempt(call, request), policy: AuthenticationPolicy(call), time: time)
+      .subscribe(subscriber)
+  }
+}
+
+/// What the requests of one execution are sent with, and where that comes from.
+///
+/// Unchecked, because the credential is set by whoever asks the machine, before it lets the attempt begin that is sent with it;
+/// the lock of the execution is in between. The closures are not `@Sendable`, so that they may capture what Apple's operators let
+/// theirs capture; whoever subscribes from several threads answers for that, as with the closure of `Publishers.Catch`.
+@usableFromInline
+final class AuthenticatedCall<Credential: Sendable, Failure: Error>: @unchecked Sendable {
+  @usableFromInline let refresher: TokenRefresher<Credential>
+  @usableFromInline let isUnauthorised: (Failure) -> Bool
+  /// What the request fails with that gets no credential; `nil` for what the execution says.
+  @usableFromInline let failure: ((TokenRefreshFailure) -> Failure)?
+  @exclusivity(unchecked) @usableFromInline var access: TokenRefresher<Credential>.Access?
+
+  @inlinable
+  init(
+    with refresher: TokenRefresher<Credential>,
+    when isUnauthorised: @escaping (Failure) -> Bool,
+    failingWith failure: ((TokenRefreshFailure) -> Failure)? = nil
+  ) {
+    (self.refresher, self.isUnauthorised, self.failure) = (refresher, isUnauthorised, failure)
   }
 }
 
 /// Sends a request with a shared credential, and once more with another if the server refuses it.
 public struct AuthenticationPolicy<Credential: Sendable, Failure: Error>: Policy {
-  @usableFromInline let refresher: TokenRefresher<Credential>
-  // Unsafe: not `@Sendable`, so that it may capture what Apple's operators let it capture; whoever subscribes from several
-  // threads answers for that, as with the closure of `Publishers.Catch`.
-  @usableFromInline nonisolated(unsafe) let isUnauthorised: (Failure) -> Bool
-  /// What the request is sent with; of one execution.
-  @usableFromInline let access: AccessSlot<Credential>
+  /// Of one execution.
+  @usableFromInline let call: AuthenticatedCall<Credential, Failure>
 
   @inlinable
-  init(
-    _ refresher: TokenRefresher<Credential>,
-    when isUnauthorised: @escaping (Failure) -> Bool,
-    _ access: AccessSlot<Credential> = AccessSlot()
-  ) {
-    self.refresher = refresher
-    self.isUnauthorised = isUnauthorised
-    self.access = access
-  }
+  init(_ call: AuthenticatedCall<Credential, Failure>) { self.call = call }
 
   /// What it does.
   @inlinable
@@ -137,35 +142,36 @@ public struct AuthenticationPolicy<Credential: Sendable, Failure: Error>: Policy
 
   /// One call must not ask the refresher twice, and is made again if its credential is refused.
   public var traits: StageTraits {
-    var traits = StageTraits(descriptor: descriptor, sharedObject: refresher)
+    var traits = StageTraits(descriptor: descriptor, sharedObject: call.refresher)
     (traits.repeats, traits.livesOnFailures) = (true, true)
     return traits
   }
 
   /// Makes the machine of one execution.
   @inlinable
-  public func makeMachine(_ execution: ExecutionContext) -> Machine { Machine(policy: self) }
+  public func makeMachine(_ execution: ExecutionContext) -> Machine { Machine(call) }
 
   /// The two times that a request is sent at most.
   public struct Machine: PolicyMachine {
-    @usableFromInline let policy: AuthenticationPolicy
-    @usableFromInline var last: TokenRefresher<Credential>.Access?
+    @usableFromInline typealias Reply = Result<TokenRefresher<Credential>.Access, TokenRefreshFailure>
+
+    @usableFromInline let call: AuthenticatedCall<Credential, Failure>
     @usableFromInline var attempts = 0
     /// What the request has failed with, if the server refuses its credential.
     @usableFromInline var refusal: Failure?
-    @usableFromInline var waiter: AnswerWaiter<Result<TokenRefresher<Credential>.Access, TokenRefreshFailure>>?
+    @usableFromInline var waiter: AnswerWaiter<Reply>?
 
     @inlinable
-    init(policy: AuthenticationPolicy) {
-      self.policy = policy
+    init(_ call: AuthenticatedCall<Credential, Failure>) {
+      self.call = call
     }
 
     /// Asks for a credential: the first, or another in place of one that the server has refused.
     @inlinable
     public mutating func begins(_ execution: ExecutionContext) -> Decision<Failure> {
-      var made: AnswerWaiter<Result<TokenRefresher<Credential>.Access, TokenRefreshFailure>>?
-      let reply = policy.refresher.ask(insteadOf: last, on: execution.time) {
-        let waiter = AnswerWaiter<Result<TokenRefresher<Credential>.Access, TokenRefreshFailure>>()
+      var made: AnswerWaiter<Reply>?
+      let reply = call.refresher.ask(insteadOf: call.access, on: execution.time) {
+        let waiter = AnswerWaiter<Reply>()
         made = waiter
         return { _ = waiter.answer($0) }
       }
@@ -190,25 +196,23 @@ public struct AuthenticationPolicy<Credential: Sendable, Failure: Error>: Policy
 
     /// What follows from a credential, or from there being none.
     @inlinable
-    mutating func decide(_ answer: Result<TokenRefresher<Credential>.Access, TokenRefreshFailure>) -> Decision<Failure>
-    {
+    mutating func decide(_ answer: Reply) -> Decision<Failure> {
       switch answer {
       case .success(let access):
         attempts += 1
-        last = access
-        policy.access.keep(access)
+        call.access = access
         return .proceed
       case .failure(let failure):
         // Whatever is issued is refused: that is what the request has failed with.
         if failure.reason == .tooManyRefreshes, let refusal { return .fail(refusal) }
-        return .refuse(failure)
+        return call.failure.map { .fail($0(failure)) } ?? .refuse(failure)
       }
     }
 
     /// Sends it once more if the server has refused the credential.
     @inlinable
     public mutating func failed(with error: Failure, _ execution: ExecutionContext) -> Decision<Failure> {
-      guard attempts == 1, policy.isUnauthorised(error) else { return .proceed }
+      guard attempts == 1, call.isUnauthorised(error) else { return .proceed }
       refusal = error
       return .wait(.zero)
     }
@@ -219,23 +223,5 @@ public struct AuthenticationPolicy<Credential: Sendable, Failure: Error>: Policy
       _ = waiter?.abandon()
       waiter = nil
     }
-  }
-}
-
-/// What the request of one execution is sent with.
-@usableFromInline
-final class AccessSlot<Credential: Sendable>: Sendable {
-  @usableFromInline let access = Locked<TokenRefresher<Credential>.Access?>(nil)
-
-  @inlinable
-  init() {}
-
-  /// There when the request is sent.
-  @inlinable
-  var credential: Credential? { access.withLock { $0?.credential } }
-
-  @inlinable
-  func keep(_ new: TokenRefresher<Credential>.Access) {
-    withExtendedLifetime(access.exchange(new)) {}
   }
 }

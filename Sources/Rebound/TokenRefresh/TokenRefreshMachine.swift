@@ -8,11 +8,8 @@ package struct TokenRefreshMachine<Credential: Sendable>: Sendable {
   /// The session keeps a request of one user from being sent again as another.
   @usableFromInline
   package struct Stamp: Hashable, Sendable {
-    @usableFromInline package let session: Int
-    @usableFromInline package let version: Int
-
-    @inlinable
-    init(session: Int, version: Int) { (self.session, self.version) = (session, version) }
+    package let session: Int
+    package let version: Int
   }
 
   /// What one who asks is told, at once or after a wait.
@@ -48,7 +45,7 @@ package struct TokenRefreshMachine<Credential: Sendable>: Sendable {
   @usableFromInline
   struct Session: Sendable {
     /// `nil` until the first is obtained.
-    @usableFromInline var credential: Credential?
+    @usableFromInline var access: TokenRefresher<Credential>.Access?
     @usableFromInline var expiry: Duration?
     @usableFromInline var phase = Phase.idle
     /// After a refresh that failed for the moment: until when no other is tried, and what it failed with.
@@ -81,22 +78,21 @@ package struct TokenRefreshMachine<Credential: Sendable>: Sendable {
     self.obtains = obtains
   }
 
-  package var credential: Credential? { session?.credential }
+  package var credential: Credential? { session?.access?.credential }
   package var queued: Int { waiters.count }
   package var isRefreshing: Bool {
     guard case .refreshing = session?.phase else { return false }
     return true
   }
-  @inlinable package var stamp: Stamp { Stamp(session: sessionNumber, version: version) }
+  package var stamp: Stamp { Stamp(session: sessionNumber, version: version) }
 
   // MARK: Requests
 
   /// The answer to a request for which there is nothing to decide: the credential holds, and no new one is on its way.
   @inlinable
   package func accessAtOnce(now: Duration) -> TokenRefresher<Credential>.Access? {
-    guard let session, case .idle = session.phase, let credential = session.credential else { return nil }
-    if session.isExpired(at: now, leeway: policy.leeway) { return nil }
-    return access(credential)
+    guard let session, case .idle = session.phase else { return nil }
+    return session.isExpired(at: now, leeway: policy.leeway) ? nil : session.access
   }
 
   /// A request asks for a credential: its first, or another in place of one that the server refused.
@@ -111,7 +107,7 @@ package struct TokenRefreshMachine<Credential: Sendable>: Sendable {
     let isCurrentRefused = refused?.version == version
     let isExpired = session.isExpired(at: now)
     // One that is there, and worth to be sent.
-    let usable = isCurrentRefused || isExpired ? nil : session.credential
+    let usable = isCurrentRefused || isExpired ? nil : session.access
     switch session.phase {
     case .failed(let error):
       return .answer(.failure(rejection(error)))
@@ -119,23 +115,23 @@ package struct TokenRefreshMachine<Credential: Sendable>: Sendable {
       return .wait(number: wait(isEarly: usable != nil), begins: nil)
     case .idle:
       let isDue = session.isExpired(at: now, leeway: policy.leeway)
-      if let usable, !isDue { return .answer(.success(access(usable))) }
+      if let usable, !isDue { return .answer(.success(usable)) }
       if let failure = refusal(now: now) {
-        if let usable { return .answer(.success(access(usable))) }
+        if let usable { return .answer(.success(usable)) }
         if failure.reason == .tooManyRefreshes {
           events.append(.tooManyRefreshes(version: version, retryAfter: failure.retryAfter ?? .zero))
         }
         return .answer(.failure(failure))
       }
       let cause: TokenRefreshEvent.Cause =
-        session.credential == nil ? .missing : isCurrentRefused ? .refused : .expiring
+        session.access == nil ? .missing : isCurrentRefused ? .refused : .expiring
       let refresh = begin(cause, session, now: now, events: &events)
       return .wait(number: wait(isEarly: usable != nil), begins: refresh)
     }
   }
 
-  @inlinable
-  func access(_ credential: Credential) -> TokenRefresher<Credential>.Access {
+  /// What requests are sent with from this version on.
+  private func access(_ credential: Credential) -> TokenRefresher<Credential>.Access {
     TokenRefresher.Access(credential: credential, stamp: stamp)
   }
 
@@ -180,7 +176,7 @@ package struct TokenRefreshMachine<Credential: Sendable>: Sendable {
     nextNumber += 1
     self.session?.phase = .refreshing(number: nextNumber)
     events.append(.refreshBegins(version: version, cause))
-    return Refresh(number: nextNumber, credential: session.credential, cause: cause)
+    return Refresh(number: nextNumber, credential: session.access?.credential, cause: cause)
   }
 
   // MARK: The refresh
@@ -214,9 +210,10 @@ package struct TokenRefreshMachine<Credential: Sendable>: Sendable {
     switch outcome {
     case .refreshed(let credential):
       version += 1
-      self.session = Session(credential: credential, expiry: lifetime.map { now + $0.clampedToDelay })
+      let access = access(credential)
+      self.session = Session(access: access, expiry: lifetime.map { now + $0.clampedToDelay })
       events.append(.refreshed(version: version, waiters: waiting.count))
-      return waiting.map { ($0.number, .success(access(credential))) }
+      return waiting.map { ($0.number, .success(access)) }
 
     case .rejected(let error):
       session.phase = .failed(error)
@@ -232,9 +229,9 @@ package struct TokenRefreshMachine<Credential: Sendable>: Sendable {
       self.session = session
       events.append(.failed(version: version, error, cooldown: pause, waiters: waiting.count))
       let failure = TokenRefreshFailure(reason: .failed, underlying: error, retryAfter: pause)
-      let usable = session.isExpired(at: now) ? nil : session.credential
+      let usable = session.isExpired(at: now) ? nil : session.access
       return waiting.map { waiter in
-        (waiter.number, (waiter.isEarly ? usable : nil).map { .success(access($0)) } ?? .failure(failure))
+        (waiter.number, (waiter.isEarly ? usable : nil).map { .success($0) } ?? .failure(failure))
       }
     }
   }
@@ -257,7 +254,7 @@ package struct TokenRefreshMachine<Credential: Sendable>: Sendable {
     events: inout UntoldEvents<TokenRefreshEvent>
   ) -> [(number: Int, answer: Answer)] {
     let answers = endSession()
-    session = Session(credential: credential, expiry: lifetime.map { now + $0.clampedToDelay })
+    session = Session(access: access(credential), expiry: lifetime.map { now + $0.clampedToDelay })
     events.append(.signedIn(version: version))
     return answers
   }

@@ -180,16 +180,27 @@ public final class TokenRefresher<Credential: Sendable>: Sendable {
 
   /// A credential to send one request with.
   public struct Access: Sendable {
-    /// What to send.
-    public let credential: Credential
-    @usableFromInline let stamp: TokenRefreshMachine<Credential>.Stamp
+    /// One for all requests with the credential, so that each copies a reference, whatever a credential consists of.
+    @usableFromInline
+    final class Issued: Sendable {
+      @usableFromInline let credential: Credential
+      let stamp: TokenRefreshMachine<Credential>.Stamp
 
+      init(_ credential: Credential, _ stamp: TokenRefreshMachine<Credential>.Stamp) {
+        (self.credential, self.stamp) = (credential, stamp)
+      }
+    }
+
+    @usableFromInline let issued: Issued
+
+    /// What to send.
+    @inlinable public var credential: Credential { issued.credential }
     /// Counts the credentials of a refresher.
     public var version: Int { stamp.version }
+    var stamp: TokenRefreshMachine<Credential>.Stamp { issued.stamp }
 
-    @inlinable
     init(credential: Credential, stamp: TokenRefreshMachine<Credential>.Stamp) {
-      (self.credential, self.stamp) = (credential, stamp)
+      issued = Issued(credential, stamp)
     }
   }
 
@@ -382,12 +393,12 @@ extension TokenRefresher {
     _ operation: nonisolated(nonsending) (Credential) async throws -> Value
   ) async throws -> Value {
     try Task.checkCancellation()
-    let access = AccessSlot<Credential>()
-    return try await AuthenticationPolicy(self, when: isUnauthorised, access)
+    let call = AuthenticatedCall<Credential, any Error>(with: self, when: isUnauthorised)
+    return try await AuthenticationPolicy(call)
       .drive(ExecutionContext(time: time)) {
         // The machine lets no attempt begin before it is there.
-        guard let credential = access.credential else { throw TokenRefreshFailure(reason: .signedOut) }
-        return try await operation(credential)
+        guard let access = call.access else { throw TokenRefreshFailure(reason: .signedOut) }
+        return try await operation(access.credential)
       }
   }
 }

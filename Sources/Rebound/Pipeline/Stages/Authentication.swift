@@ -42,6 +42,6 @@ extension Authentication: Policy {
   }
 
   private var policy: AuthenticationPolicy<Credential, any Error> {
-    AuthenticationPolicy(refresher, when: isUnauthorised)
+    AuthenticationPolicy(AuthenticatedCall(with: refresher, when: isUnauthorised))
   }
 }
