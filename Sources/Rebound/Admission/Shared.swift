@@ -90,15 +90,13 @@ package final class Shared<State, Event: Sendable>: Sendable {
     _ body: (inout State, inout UntoldEvents<Event>) throws(Failure) -> Result
   ) throws(Failure) -> Result {
     var tells = false
-    let result: Swift.Result<Result, Failure> = guarded.withLock { guarded in
+    // Also of a body that throws.
+    defer { if tells { tell() } }
+    return try guarded.withLock { guarded throws(Failure) in
       var events = UntoldEvents<Event>(isListened: guarded.isListened)
-      let result: Swift.Result<Result, Failure>
-      do throws(Failure) { result = .success(try body(&guarded.state, &events)) } catch { result = .failure(error) }
-      tells = guarded.add(events)
-      return result
+      defer { tells = guarded.add(events) }
+      return try body(&guarded.state, &events)
     }
-    if tells { tell() }
-    return try result.get()
   }
 
   @inlinable
