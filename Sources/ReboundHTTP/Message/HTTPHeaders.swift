@@ -153,10 +153,16 @@ public struct HTTPHeaders: Hashable, Sendable {
   /// Whether two names are the same; only the letters of ASCII have two cases here.
   public static func equal(_ left: String, _ right: String) -> Bool {
     guard left.utf8.count == right.utf8.count else { return false }
-    // By their bytes in memory: an iterator of a text decides anew at each byte how the text is kept.
+    // By their bytes in memory: an iterator of a text decides anew at each byte how the text is kept. Most are spelt alike.
     let isEqual = left.utf8.withContiguousStorageIfAvailable { left in
       right.utf8.withContiguousStorageIfAvailable { right in
-        left.indices.allSatisfy { lowercased(left[$0]) == lowercased(right[$0]) }
+        let (left, right) = (UnsafeRawBufferPointer(left), UnsafeRawBufferPointer(right))
+        var place = 0
+        while place + 8 <= left.count,
+          left.loadUnaligned(fromByteOffset: place, as: UInt64.self)
+            == right.loadUnaligned(fromByteOffset: place, as: UInt64.self)
+        { place += 8 }
+        return (place..<left.count).allSatisfy { lowercased(left[$0]) == lowercased(right[$0]) }
       }
     }
     return (isEqual ?? nil) ?? zip(left.utf8, right.utf8).allSatisfy { lowercased($0) == lowercased($1) }

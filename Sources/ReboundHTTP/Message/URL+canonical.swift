@@ -31,12 +31,10 @@ extension URL {
   /// Whether that is so without a change; of some that are it is not seen.
   private static func isCanonical(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
     guard
-      let colon = bytes.firstIndex(of: UInt8(ascii: ":")), bytes[colon...].starts(with: "://".utf8),
-      let path = bytes[(colon + 3)...].firstIndex(of: UInt8(ascii: "/"))
+      let start = Authority.start(in: bytes), let path = bytes[start...].firstIndex(of: UInt8(ascii: "/"))
     else { return false }
-    let authority = bytes[(colon + 3)..<path]
-    let port = authority.drop(while: Authority.isPlain)
-    return bytes[..<colon].allSatisfy(Authority.isPlain) && (port.isEmpty || isOwnPort(port))
+    let port = bytes[start..<path].drop(while: Authority.isPlain)
+    return bytes[..<(start - 3)].allSatisfy(Authority.isPlain) && (port.isEmpty || isOwnPort(port))
       && !bytes[path...].contains(UInt8(ascii: "#"))
   }
 

@@ -16,6 +16,10 @@ public final class Tracing: HTTPMiddleware, RequestAdapter, Sendable {
   ///
   /// Unchecked, because what changes is touched with the lock of ``Traces`` held, or when it is taken out there.
   final class Call: @unchecked Sendable {
+    /// Whose it is.
+    let tracing: ObjectIdentifier
+    /// What another keeps of the same call.
+    @exclusivity(unchecked) fileprivate var next: Call?
     let context: SpanContext
     let parent: SpanContext?
     let start: Duration
@@ -27,7 +31,15 @@ public final class Tracing: HTTPMiddleware, RequestAdapter, Sendable {
     /// Those that are under way: several where the call is hedged.
     @exclusivity(unchecked) private var attempts: [Attempt] = []
 
-    init(_ event: HTTPEvent, _ method: HTTPMethod, _ url: URL, under parent: SpanContext?, start: Duration) {
+    init(
+      _ event: HTTPEvent,
+      _ method: HTTPMethod,
+      _ url: URL,
+      of tracing: Tracing,
+      under parent: SpanContext?,
+      start: Duration
+    ) {
+      self.tracing = ObjectIdentifier(tracing)
       context = SpanContext(ofCall: event.requestID, under: parent)
       (self.parent, self.start, self.method, self.url) = (parent, start, method, url)
       target = Span.Target(method, url, event.redaction)
@@ -153,7 +165,8 @@ public final class Tracing: HTTPMiddleware, RequestAdapter, Sendable {
   public func write(_ event: HTTPEvent) {
     switch event.kind {
     case .began(let method, let url):
-      event.call.traces.add(Call(event, method, url, under: parent(), start: time.wallClock - event.elapsed), of: self)
+      let start = time.wallClock - event.elapsed
+      event.call.traces.add(Call(event, method, url, of: self, under: parent(), start: start))
     case .attemptBegan(let number, let message):
       event.call.traces.change(of: self) { $0.begin(number, message, event) }
     case .responded(let head):
@@ -196,26 +209,41 @@ public final class Tracing: HTTPMiddleware, RequestAdapter, Sendable {
 
 /// What each ``Tracing`` that watches a call keeps of it, from its beginning to its end: nearly always there is one.
 struct Traces: ~Copyable, Sendable {
-  private typealias Entry = (tracing: ObjectIdentifier, call: Tracing.Call)
+  private let first = Locked<Tracing.Call?>(nil)
 
-  private let entries = Locked<[Entry]>([])
-
-  func add(_ call: Tracing.Call, of tracing: Tracing) {
-    entries.withLock { $0.append((ObjectIdentifier(tracing), call)) }
+  func add(_ call: Tracing.Call) {
+    first.withLock { first in
+      call.next = first
+      first = call
+    }
   }
 
   /// Changes what a tracing keeps, with the lock held; `nil` where it keeps nothing, be it before the beginning or after the end.
   @discardableResult
   func change<Result>(of tracing: Tracing, _ body: (Tracing.Call) -> Result) -> Result? {
-    entries.withLock { entries in
-      entries.first { $0.tracing == ObjectIdentifier(tracing) }.map { body($0.call) }
+    first.withLock { first in
+      var next = first
+      while let call = next {
+        if call.tracing == ObjectIdentifier(tracing) { return body(call) }
+        next = call.next
+      }
+      return nil
     }
   }
 
   /// Takes out what a tracing keeps.
   func remove(of tracing: Tracing) -> Tracing.Call? {
-    entries.withLock { entries in
-      entries.firstIndex { $0.tracing == ObjectIdentifier(tracing) }.map { entries.remove(at: $0).call }
+    first.withLock { first in
+      var (before, next): (Tracing.Call?, Tracing.Call?) = (nil, first)
+      while let call = next {
+        next = call.next
+        if call.tracing == ObjectIdentifier(tracing) {
+          if let before { before.next = next } else { first = next }
+          return call
+        }
+        before = call
+      }
+      return nil
     }
   }
 }

@@ -1,3 +1,4 @@
+import Foundation
 import ReboundHTTP
 import Testing
 
@@ -69,6 +70,21 @@ struct HTTPHeadersTests {
     }
     #expect(HTTPHeaders.Field("X", "Zürich, and the seven mountains around it").isValid)
     #expect(!HTTPHeaders.Field("X", "Zürich, and a line break behind\nit").isValid)
+  }
+
+  @Test("two names are one whatever the case of each letter, and not where any character differs")
+  func equality() {
+    let name = "X-Request-ID-0123"
+    for place in name.indices {
+      func with(_ character: String) -> String { name.replacingCharacters(in: place...place, with: character) }
+      let character = String(name[place])
+      #expect(HTTPHeaders.equal(name, with(character.lowercased())))
+      #expect(HTTPHeaders.equal(with(character.uppercased()), name))
+      #expect(!HTTPHeaders.equal(name, with("_")))
+    }
+    // A letter's other case is 32 away, and so is what is none.
+    #expect(!HTTPHeaders.equal("@-Request", "`-Request"))
+    #expect(!HTTPHeaders.equal("X-Request", "X-Reques"))
   }
 
   @Test("printing headers shows no secret")
