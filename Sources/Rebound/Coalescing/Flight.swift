@@ -72,7 +72,8 @@ final class Flight<Key: Hashable & Sendable, Value, Failure: Error>: Subscriber,
       lock.unlock()
       return .none
     }
-    values.append(input)
+    // An array that is made takes half of what one takes that grows.
+    if values.isEmpty { values = [input] } else { values.append(input) }
     let joined = joined
     if let first, first.loop.enter() {
       // Most wait for this one, which is here, while a copy of it lies in the array.

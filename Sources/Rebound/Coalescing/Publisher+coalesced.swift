@@ -44,7 +44,7 @@ extension Publishers {
     }
 
     /// Joins what is in flight, or starts it.
-    @inlinable
+    @inlinable @inline(__always)
     public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
       let (passenger, isFirst) = coalescer.join(key) { SubscribedPassenger(subscriber, on: $0) }
       subscriber.receive(subscription: passenger)

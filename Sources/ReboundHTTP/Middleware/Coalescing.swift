@@ -14,15 +14,13 @@ public struct Coalescing: HTTPMiddleware, HandlingMiddleware {
   /// Most requests are alone with their address, and nothing else of them is looked at.
   private final class Key: Hashable, Sendable {
     private let request: HTTPRequest
-    private let address: String
     // Asked for here: it is the caller's code, and keys are compared with a lock held.
     private let operation: String
-    // Each is looked up twice.
+    // Of the address. Each is looked up twice.
     private let hash: Int
 
     init(_ request: HTTPRequest) {
-      (self.request, address, operation) = (request, request.message.url.absoluteString, request.operation)
-      hash = address.hashValue
+      (self.request, operation, hash) = (request, request.operation, request.message.url.absoluteString.hashValue)
     }
 
     func hash(into hasher: inout Hasher) { hasher.combine(hash) }
@@ -31,7 +29,7 @@ public struct Coalescing: HTTPMiddleware, HandlingMiddleware {
       // Whoever is alone is looked up by its own key when it ends.
       if one === other { return true }
       let (left, right) = (one.request, other.request)
-      return one.hash == other.hash && one.address == other.address
+      return one.hash == other.hash && left.message.url.absoluteString == right.message.url.absoluteString
         && left.message.method == right.message.method
         && left.message.headers.lazy.filter(isShared).elementsEqual(right.message.headers.lazy.filter(isShared))
         && left.identity == right.identity && left.isAuthenticated == right.isAuthenticated
