@@ -97,7 +97,7 @@ struct Authenticated<Credential: Sendable, Request: Publisher>: Publisher {
     (self.isUnauthorised, self.failure, self.request) = (isUnauthorised, failure, request)
   }
 
-  @inlinable
+  @inlinable @inline(__always)
   func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {
     let call = Call(with: refresher, when: isUnauthorised, failingWith: failure)
     Publishers.WithPolicy(upstream: Attempt(call, request), policy: AuthenticationPolicy(call), time: time)
@@ -169,8 +169,16 @@ public struct AuthenticationPolicy<Credential: Sendable, Failure: Error>: Policy
     /// Asks for a credential: the first, or another in place of one that the server has refused.
     @inlinable
     public mutating func begins(_ execution: ExecutionContext) -> Decision<Failure> {
+      let time = execution.time
+      let now = time.now
+      if call.access == nil, let access = call.refresher.accessAtOnce(at: now) { return send(with: access) }
+      return ask(at: now, on: time, execution)
+    }
+
+    @usableFromInline
+    mutating func ask(at now: Duration, on time: TimeSource, _ execution: ExecutionContext) -> Decision<Failure> {
       var made: AnswerWaiter<Reply>?
-      let reply = call.refresher.ask(insteadOf: call.access, on: execution.time) {
+      let reply = call.refresher.ask(insteadOf: call.access, at: now, on: time) {
         let waiter = AnswerWaiter<Reply>()
         made = waiter
         return { _ = waiter.answer($0) }
@@ -195,18 +203,22 @@ public struct AuthenticationPolicy<Credential: Sendable, Failure: Error>: Policy
     }
 
     /// What follows from a credential, or from there being none.
-    @inlinable
+    @usableFromInline
     mutating func decide(_ answer: Reply) -> Decision<Failure> {
       switch answer {
-      case .success(let access):
-        attempts += 1
-        call.access = access
-        return .proceed
+      case .success(let access): return send(with: access)
       case .failure(let failure):
         // Whatever is issued is refused: that is what the request has failed with.
         if failure.reason == .tooManyRefreshes, let refusal { return .fail(refusal) }
         return call.failure.map { .fail($0(failure)) } ?? .refuse(failure)
       }
+    }
+
+    @inlinable @inline(__always)
+    mutating func send(with access: TokenRefresher<Credential>.Access) -> Decision<Failure> {
+      attempts += 1
+      call.access = access
+      return .proceed
     }
 
     /// Sends it once more if the server has refused the credential.

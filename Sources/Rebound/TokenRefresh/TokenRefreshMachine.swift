@@ -91,8 +91,8 @@ package struct TokenRefreshMachine<Credential: Sendable>: Sendable {
   /// The answer to a request for which there is nothing to decide: the credential holds, and no new one is on its way.
   @inlinable
   package func accessAtOnce(now: Duration) -> TokenRefresher<Credential>.Access? {
-    guard let session, case .idle = session.phase else { return nil }
-    return session.isExpired(at: now, leeway: policy.leeway) ? nil : session.access
+    guard case .idle? = session?.phase, session?.isExpired(at: now, leeway: policy.leeway) == false else { return nil }
+    return session?.access
   }
 
   /// A request asks for a credential: its first, or another in place of one that the server refused.

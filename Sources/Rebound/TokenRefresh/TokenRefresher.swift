@@ -251,7 +251,7 @@ public final class TokenRefresher<Credential: Sendable>: Sendable {
     on time: TimeSource = .current,
     _ answer: @escaping (Result<Access, TokenRefreshFailure>) -> Void
   ) -> (any Cancellable)? {
-    switch ask(insteadOf: refused, on: time, waiting: { answer }) {
+    switch ask(insteadOf: refused, at: time.now, on: time, waiting: { answer }) {
     case .answer(let known):
       answer(known)
       return nil
@@ -261,7 +261,6 @@ public final class TokenRefresher<Credential: Sendable>: Sendable {
   }
 
   /// What comes of asking for a credential.
-  @usableFromInline
   enum Reply {
     /// It is known, and nobody waits.
     case answer(Result<Access, TokenRefreshFailure>)
@@ -269,26 +268,16 @@ public final class TokenRefresher<Credential: Sendable>: Sendable {
     case wait(any Cancellable)
   }
 
+  /// The credential for a request that is sent the first time, if there is nothing to decide.
+  @inlinable
+  func accessAtOnce(at now: Duration) -> Access? {
+    shared.adjust { state, _ in state.machine.accessAtOnce(now: state.latest.advance(to: now)) }
+  }
+
   /// Asks for a credential, and waits for it only if none is known.
   ///
   /// - Parameter makeWaiter: Makes what is called with an answer that comes later, once, on any thread. It is called with
   ///   the lock held.
-  @inlinable
-  func ask(
-    insteadOf refused: Access?,
-    on time: TimeSource,
-    waiting makeWaiter: () -> (Result<Access, TokenRefreshFailure>) -> Void
-  ) -> Reply {
-    let now = time.now
-    if refused == nil,
-      let access = shared.adjust({ state, _ in state.machine.accessAtOnce(now: state.latest.advance(to: now)) })
-    {
-      return .answer(.success(access))
-    }
-    return ask(insteadOf: refused, at: now, on: time, waiting: makeWaiter)
-  }
-
-  @usableFromInline
   func ask(
     insteadOf refused: Access?,
     at now: Duration,
