@@ -35,10 +35,8 @@ public struct Authenticating<Credential: Sendable>: HTTPMiddleware, HandlingMidd
           when: { request.mayBeRepeated(after: $0) },
           failingWith: { request.failure(refreshing: $0) },
           time: request.time
-        ) { credential -> RequestHandler.Answer in
-          var request = request
-          apply(&request.message.headers, credential)
-          return next(request)
+        ) { credential in
+          next(request.withHeaders { apply(&$0, credential) })
         }
         .subscribe(subscriber)
     }
@@ -53,6 +51,16 @@ public struct Authenticating<Credential: Sendable>: HTTPMiddleware, HandlingMidd
 }
 
 extension HTTPRequest {
+  /// The same with other header fields.
+  ///
+  /// Changed here, since what is changed in place from another module takes an allocation for each level.
+  @usableFromInline
+  func withHeaders(_ change: (inout HTTPHeaders) -> Void) -> HTTPRequest {
+    var copy = self
+    copy.change { change(&$0.message.headers) }
+    return copy
+  }
+
   /// Whether it may be sent once more with another credential.
   @usableFromInline
   func mayBeRepeated(after failure: NetworkFailure) -> Bool {
