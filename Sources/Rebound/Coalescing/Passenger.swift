@@ -103,27 +103,35 @@ final class SubscribedPassenger<Key: Hashable & Sendable, Downstream: Subscriber
 final class WaitingPassenger<Key: Hashable & Sendable, Value, Failure: Error>: Passenger<Key, Value, Failure>,
   @unchecked Sendable
 {
-  /// Takes the first answer; `nil` for an end without a value.
-  @exclusivity(unchecked) @usableFromInline var answer: ((Result<Value?, Failure>) -> Void)?
+  /// In a struct, since a function that is taken out by itself gets a wrapper.
+  @usableFromInline struct Waiter {
+    /// Takes the first answer; `nil` for an end without a value.
+    @usableFromInline let answer: @Sendable (Result<Value?, Failure>) -> Void
+
+    @inlinable
+    init(_ answer: @escaping @Sendable (Result<Value?, Failure>) -> Void) { self.answer = answer }
+  }
+
+  @exclusivity(unchecked) @usableFromInline var waiter: Waiter?
 
   @inlinable
   init(_ answer: @escaping @Sendable (Result<Value?, Failure>) -> Void, on flight: Flight<Key, Value, Failure>) {
-    self.answer = answer
+    waiter = Waiter(answer)
     super.init(
       on: flight,
       receivesValue: {
         // Each hands over itself.
-        let answer = unsafeDowncast($0, to: WaitingPassenger.self).answer.take()
+        let waiter = unsafeDowncast($0, to: WaitingPassenger.self).waiter.take()
         $0.flight.leave($0)
-        answer?(.success($1))
+        waiter?.answer(.success($1))
         return .none
       },
       receivesEnd: {
         // As above.
-        let answer = unsafeDowncast($0, to: WaitingPassenger.self).answer.take()
+        let waiter = unsafeDowncast($0, to: WaitingPassenger.self).waiter.take()
         switch $1 {
-        case .finished: answer?(.success(nil))
-        case .failure(let error): answer?(.failure(error))
+        case .finished: waiter?.answer(.success(nil))
+        case .failure(let error): waiter?.answer(.failure(error))
         case nil: break
         }
       }
