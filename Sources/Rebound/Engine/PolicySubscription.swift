@@ -146,16 +146,16 @@ where
     // One copy for both, and not one for each.
     let execution = execution
     lock.unlock()
-    var made = policy.makeMachine(execution)
-    let decision = made.begins(execution)
-    if made.observesValues {
+    // Where it stays: to move it there would copy it.
+    machine.access { $0.initialize(to: policy.makeMachine(execution)) }
+    let decision = machine.access { $0.pointee.begins(execution) }
+    if machine.access({ $0.pointee.observesValues }) {
       lock.lock()
       observesValues = true
       // What was requested while the machine was asked is not in what it was told, and nobody else tells it.
       if owed > .none, !execution.isValueAwaited { pending.insert(.values) }
       lock.unlock()
     }
-    machine.access { $0.initialize(to: made) }
     hasMachine = true
     if case .proceed = decision { makeDue(isFirst: true) } else { carryOut(decision) }
     work()
