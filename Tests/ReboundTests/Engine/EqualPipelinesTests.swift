@@ -127,11 +127,12 @@ struct EqualPipelinesTests {
 
     private static func misplaced(in span: PolicySpan) -> [String] {
       let end = span.start + span.duration
-      return span.events.filter { $0.span != span.id || !(span.start...end).contains($0.time) }.map { "\($0)" }
-        + span.children.filter { $0.parent != span.id || $0.start < span.start || $0.start + $0.duration > end }.map(
-          text
-        )
-        + span.children.flatMap { misplaced(in: $0) }
+      let events = span.events.filter { $0.span != span.id || !(span.start...end).contains($0.time) }
+      let children = span.children.filter { child in
+        child.parent != span.id || child.start < span.start || child.start + child.duration > end
+      }
+      let within = span.children.flatMap { misplaced(in: $0) }
+      return events.map { "\($0)" } + children.map(text) + within
     }
   }
 
