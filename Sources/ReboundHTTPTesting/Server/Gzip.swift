@@ -29,11 +29,14 @@ enum Gzip {
   ///
   /// A zero bit changes the checksum by a linear map; so many of them by a power of it, which squares make.
   private static func checksumOfZeros(_ count: Int) -> UInt32 {
-    let apply = { (map: [UInt32], checksum: UInt32) in
-      (0..<32).reduce(UInt32(0)) { checksum >> $1 & 1 == 1 ? $0 ^ map[$1] : $0 }
+    let apply = { (map: [UInt32], checksum: UInt32) -> UInt32 in
+      var result: UInt32 = 0
+      for bit in 0..<32 where checksum >> bit & 1 == 1 { result ^= map[bit] }
+      return result
     }
     // What the map makes of each single bit.
-    var map = (0..<32).map { $0 == 0 ? 0xEDB8_8320 : UInt32(1) << ($0 - 1) }
+    let polynomial: UInt32 = 0xEDB8_8320
+    var map = [polynomial] + (0..<31).map { UInt32(1) << UInt32($0) }
     var checksum = UInt32.max
     var bits = count * 8
     while bits > 0 {

@@ -119,11 +119,12 @@
       var state: [UInt32] = [0x6745_2301, 0xefcd_ab89, 0x98ba_dcfe, 0x1032_5476, 0xc3d2_e1f0]
       var padded = message + [0x80]
       padded += [UInt8](repeating: 0, count: (120 - padded.count % 64) % 64)
-      padded += (0..<8).reversed().map { UInt8(truncatingIfNeeded: (message.count * 8) >> ($0 * 8)) }
+      let bits = message.count * 8
+      padded += (0..<8).reversed().map { (place: Int) in UInt8(truncatingIfNeeded: bits >> (place * 8)) }
       for block in stride(from: 0, to: padded.count, by: 64) { add(padded[block..<block + 64], to: &state) }
       let digits = Array("0123456789abcdef".utf8)
       return state.flatMap { word in
-        (0..<8).reversed().map { digits[Int(word >> ($0 * 4) & 15)] }
+        (0..<8).reversed().map { (place: Int) in digits[Int(word >> (place * 4) & 15)] }
       }
     }
 
