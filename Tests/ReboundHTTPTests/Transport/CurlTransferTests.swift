@@ -198,7 +198,7 @@
       return frame
         + (1...blocks).flatMap { block -> [UInt8] in
           let header = (block == blocks ? 1 : 0) | 1 << 1 | length << 3
-          return (0..<3).map { UInt8(header >> (8 * $0) & 0xFF) } + [0]
+          return (0..<3).map { (place: Int) in UInt8(header >> (8 * place) & 0xFF) } + [0]
         }
     }
 
