@@ -76,8 +76,6 @@ final class Flight<Key: Hashable & Sendable, Value, Failure: Error>: Subscriber,
     if values.isEmpty { values = [input] } else { values.append(input) }
     let joined = joined
     if let first, first.loop.enter() {
-      // Most wait for this one, which is here, while a copy of it lies in the array.
-      if isDue(first), first.received == values.count - 1 { hand(input, to: first) }
       serve(first)
     } else {
       lock.unlock()

@@ -28,29 +28,8 @@ public struct HTTPHeaders: Hashable, Sendable {
 
     /// Whether the field may be sent: a line break in it would let its author write further fields.
     public var isValid: Bool {
-      let token = Field.tokenBytes
-      return !name.isEmpty
-        && Field.consists(name) { $0 < 128 && ($0 < 64 ? token.low : token.high) >> UInt64($0 & 63) & 1 == 1 }
-        && Field.isText(value)
-    }
-
-    private static func isText(_ text: String) -> Bool {
-      let isPlain = text.utf8.withContiguousStorageIfAvailable { bytes in
-        let bytes = UnsafeRawBufferPointer(bytes)
-        let ends = stride(from: 0, through: bytes.count - 8, by: 8)
-        return ends.allSatisfy { isVisible(bytes.loadUnaligned(fromByteOffset: $0, as: UInt64.self)) }
-          && bytes[(bytes.count & ~7)...].allSatisfy { $0 >= 0x20 && $0 < 0x7F }
-      }
-      return isPlain ?? false || consists(text) { $0 == UInt8(ascii: "\t") || ($0 >= 0x20 && $0 != 0x7F) }
-    }
-
-    /// Whether each of eight bytes is a visible character of ASCII or a space, from 0x20 to 0x7E: none has its high bit, none has it
-    /// with one more, and each has it with 0x60 more.
-    @inline(__always)
-    private static func isVisible(_ word: UInt64) -> Bool {
-      let highs: UInt64 = 0x8080_8080_8080_8080
-      let ones: UInt64 = 0x0101_0101_0101_0101
-      return (word | (word &+ ones) | ~(word &+ 0x60 &* ones)) & highs == 0
+      !name.isEmpty && Field.consists(name, of: Field.isTokenByte)
+        && Field.consists(value) { $0 == UInt8(ascii: "\t") || ($0 >= 0x20 && $0 != 0x7F) }
     }
 
     @inline(__always)
@@ -61,13 +40,16 @@ public struct HTTPHeaders: Hashable, Sendable {
         ?? text.utf8.allSatisfy(isAllowed)
     }
 
-    /// The characters of a token, a bit for each byte of ASCII: a processor finds it without a branch.
-    private static let tokenBytes: (low: UInt64, high: UInt64) = {
-      let characters = "!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-      return characters.utf8.reduce(into: (0, 0)) { bits, byte in
-        if byte < 64 { bits.low |= 1 << byte } else { bits.high |= 1 << (byte - 64) }
+    @inline(__always)
+    private static func isTokenByte(_ byte: UInt8) -> Bool {
+      switch byte {
+      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+        UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"):
+        return true
+      default:
+        return "!#$%&'*+.^_`|~".utf8.contains(byte)
       }
-    }()
+    }
   }
 
   private var fields: [Field]
@@ -101,11 +83,8 @@ public struct HTTPHeaders: Hashable, Sendable {
   }
 
   private func firstIndex(of name: String) -> Int? {
-    // By their places in memory: elsewhere a field is copied to be looked at. Most names differ in their length.
-    let length = name.utf8.count
-    return fields.withUnsafeBufferPointer { fields in
-      fields.indices.first { fields[$0].name.utf8.count == length && HTTPHeaders.equal(fields[$0].name, name) }
-    }
+    // By their places in memory: elsewhere a field is copied to be looked at.
+    fields.withUnsafeBufferPointer { fields in fields.indices.first { HTTPHeaders.equal(fields[$0].name, name) } }
   }
 
   /// The values of all fields of a name, in order.
@@ -153,16 +132,10 @@ public struct HTTPHeaders: Hashable, Sendable {
   /// Whether two names are the same; only the letters of ASCII have two cases here.
   public static func equal(_ left: String, _ right: String) -> Bool {
     guard left.utf8.count == right.utf8.count else { return false }
-    // By their bytes in memory: an iterator of a text decides anew at each byte how the text is kept. Most are spelt alike.
+    // By their bytes in memory: an iterator of a text decides anew at each byte how the text is kept.
     let isEqual = left.utf8.withContiguousStorageIfAvailable { left in
       right.utf8.withContiguousStorageIfAvailable { right in
-        let (left, right) = (UnsafeRawBufferPointer(left), UnsafeRawBufferPointer(right))
-        var place = 0
-        while place + 8 <= left.count,
-          left.loadUnaligned(fromByteOffset: place, as: UInt64.self)
-            == right.loadUnaligned(fromByteOffset: place, as: UInt64.self)
-        { place += 8 }
-        return (place..<left.count).allSatisfy { lowercased(left[$0]) == lowercased(right[$0]) }
+        left.indices.allSatisfy { lowercased(left[$0]) == lowercased(right[$0]) }
       }
     }
     return (isEqual ?? nil) ?? zip(left.utf8, right.utf8).allSatisfy { lowercased($0) == lowercased($1) }

@@ -9,8 +9,7 @@ struct DeadlineLimit: HandlingMiddleware {
   var place: MiddlewarePlace { .deadline }
 
   func handle(_ request: HTTPRequest, for subscriber: AnswerSubscriber, next: RequestHandler) {
-    guard let left = request.timeLeft else { return next.handle(request, subscriber) }
-    let (deadline, limit) = (left.deadline, left.limit)
+    guard let (deadline, limit) = request.timeLeft else { return next.handle(request, subscriber) }
     var limited = request
     limited.deadline = deadline
     // Whoever enforces a deadline from outside has an error of their own for it.
@@ -22,20 +21,14 @@ struct DeadlineLimit: HandlingMiddleware {
   }
 }
 
-/// When a call is to be over, and how long that is from now.
-struct TimeLeft {
-  let deadline: Deadline
-  let limit: Duration
-}
-
 extension HTTPRequest {
   /// The nearest of its own limit, counted from now, the deadline that middleware has given it, and the one that it runs
   /// under, with how long that is; `nil` if there is none of them.
-  var timeLeft: TimeLeft? {
-    let own = timeLimit.map { TimeLeft(deadline: Deadline(in: $0, on: time), limit: $0) }
+  var timeLeft: (deadline: Deadline, limit: Duration)? {
+    let own = timeLimit.map { (deadline: Deadline(in: $0, on: time), limit: $0) }
     guard let outer = outerDeadline else { return own }
     if let own, !outer.isBefore(own.deadline) { return own }
-    return TimeLeft(deadline: outer, limit: outer.remaining)
+    return (outer, outer.remaining)
   }
 
   /// The nearer of the deadline that middleware has given it and the one that it runs under; `nil` if there is neither.

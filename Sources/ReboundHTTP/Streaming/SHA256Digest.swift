@@ -94,12 +94,7 @@ struct SHA256Digest {
       a = first &+ second
       index &+= 1
     }
-    let mixed = [a, b, c, d, e, f, g, h]
-    index = 0
-    while index < mixed.count {
-      state[index] &+= mixed[index]
-      index &+= 1
-    }
+    for (index, word) in [a, b, c, d, e, f, g, h].enumerated() { state[index] &+= word }
     swap(&words, &schedule)
   }
 
