@@ -78,7 +78,7 @@ final class WatchedCall: Sendable {
   let id: String
   let operation: String
   let redaction: Redaction
-  let traces = Traces()
+  let spans = ActiveSpans()
 
   init(_ id: String, _ operation: String, _ redaction: Redaction) {
     (self.id, self.operation, self.redaction) = (id, operation, redaction)

@@ -164,9 +164,6 @@ public struct HTTPRequest: Sendable {
     call.tell(event())
   }
 
-  /// What the transport gets: with a wish for timings where somebody watches, also if middleware has made the message anew.
-  var messageToSend: TransportRequest { call.isWatched && !message.wantsTimings ? message.timed : message }
-
   /// The same request as a call of its own, which goes on when this one is over.
   var inAnotherCall: HTTPRequest {
     var copy = self

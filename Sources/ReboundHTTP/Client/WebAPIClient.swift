@@ -330,6 +330,7 @@ public struct WebAPIClient: RequestExecutor {
     if !context.leavesOrigin || context.carries(id), !message.headers.contains(name: id) {
       message.headers.add(id, context.id)
     }
+    // Here, where nobody else has it: to add it later takes a copy.
     message.wantsTimings = context.isWatched
     return HTTPRequest(message, cacheMode: request.cacheMode, call: context)
   }

@@ -39,7 +39,7 @@ extension URL {
   }
 
   /// Whether a port, with the colon before it, is none that a scheme has anyway.
-  private static func isOwnPort(_ port: Slice<UnsafeBufferPointer<UInt8>>) -> Bool {
+  private static func isOwnPort(_ port: Authority.Bytes) -> Bool {
     let digits = port.dropFirst()
     return port.first == UInt8(ascii: ":") && !digits.isEmpty && digits.allSatisfy(Authority.isDigit)
       && !digits.elementsEqual("80".utf8) && !digits.elementsEqual("443".utf8)

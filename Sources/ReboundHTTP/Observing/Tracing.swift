@@ -14,7 +14,7 @@ import StreamSupport
 public final class Tracing: HTTPMiddleware, RequestAdapter, Sendable {
   /// A call that is under way.
   ///
-  /// Unchecked, because what changes is touched with the lock of ``Traces`` held, or when it is taken out there.
+  /// Unchecked, because what changes is touched with the lock of ``ActiveSpans`` held, or when it is taken out there.
   final class Call: @unchecked Sendable {
     /// Whose it is.
     let tracing: ObjectIdentifier
@@ -60,7 +60,10 @@ public final class Tracing: HTTPMiddleware, RequestAdapter, Sendable {
       )
     }
 
-    fileprivate func inject(_ injected: Injected) { self.injected = injected }
+    fileprivate func inject(_ injected: Injected) -> Injected {
+      self.injected = injected
+      return injected
+    }
 
     func begin(_ number: Int, _ message: TransportRequest, _ event: HTTPEvent) {
       let text = message.headers["traceparent"]
@@ -115,6 +118,8 @@ public final class Tracing: HTTPMiddleware, RequestAdapter, Sendable {
   fileprivate struct Injected {
     let text: String
     let context: SpanContext
+
+    init(_ context: SpanContext) { (text, self.context) = (context.traceparent, context) }
   }
 
   private struct Attempt {
@@ -154,10 +159,10 @@ public final class Tracing: HTTPMiddleware, RequestAdapter, Sendable {
     guard request.mayCarry(header: "traceparent"), !request.message.headers.contains(name: "traceparent") else {
       return
     }
-    let parent = request.call.watched?.traces.change(of: self) { $0.parent }
-    let context = SpanContext(ofCall: request.id, attempt: request.attempt, under: parent ?? nil)
-    let injected = Injected(text: context.traceparent, context: context)
-    request.call.watched?.traces.change(of: self) { $0.inject(injected) }
+    let known = request.call.watched?.spans.change(of: self) { call in
+      call.inject(Injected(SpanContext(ofCall: request.id, attempt: request.attempt, under: call.parent)))
+    }
+    let injected = known ?? Injected(SpanContext(ofCall: request.id, attempt: request.attempt, under: nil))
     request.message.headers.add("traceparent", injected.text)
   }
 
@@ -166,11 +171,11 @@ public final class Tracing: HTTPMiddleware, RequestAdapter, Sendable {
     switch event.kind {
     case .began(let method, let url):
       let start = time.wallClock - event.elapsed
-      event.call.traces.add(Call(event, method, url, of: self, under: parent(), start: start))
+      event.call.spans.add(Call(event, method, url, of: self, under: parent(), start: start))
     case .attemptBegan(let number, let message):
-      event.call.traces.change(of: self) { $0.begin(number, message, event) }
+      event.call.spans.change(of: self) { $0.begin(number, message, event) }
     case .responded(let head):
-      event.call.traces.change(of: self) { $0.answer(head.status) }
+      event.call.spans.change(of: self) { $0.answer(head.status) }
     case .attemptSucceeded(let number, let response):
       endAttempt(number, event, nil, nil, response.head)
     case .attemptFailed(let number, let failure):
@@ -193,22 +198,22 @@ public final class Tracing: HTTPMiddleware, RequestAdapter, Sendable {
     _ error: String?,
     _ head: ResponseHead?
   ) {
-    let span = event.call.traces.change(of: self) {
+    let span = event.call.spans.change(of: self) {
       $0.endAttempt(number, event, failure, error, status: head?.status, timings: head?.timings)
     }
-    if let span, let span { whenEnded(span) }
+    if let span { whenEnded(span) }
   }
 
   private func endCall(_ event: HTTPEvent, _ failure: String?, _ error: String?) {
-    guard let call = event.call.traces.remove(of: self) else { return }
+    guard let call = event.call.spans.remove(of: self) else { return }
     // Those that were under way when nobody waited any more, be it because something else has answered.
     while let span = call.endAttempt(nil, event, failure ?? "cancelled", error ?? "cancelled") { whenEnded(span) }
     whenEnded(call.end(event, failure, error))
   }
 }
 
-/// What each ``Tracing`` that watches a call keeps of it, from its beginning to its end: nearly always there is one.
-struct Traces: ~Copyable, Sendable {
+/// The spans of a call that are under way, as each ``Tracing`` that watches it has them: nearly always there is one.
+struct ActiveSpans: ~Copyable, Sendable {
   private let first = Locked<Tracing.Call?>(nil)
 
   func add(_ call: Tracing.Call) {
@@ -220,7 +225,7 @@ struct Traces: ~Copyable, Sendable {
 
   /// Changes what a tracing keeps, with the lock held; `nil` where it keeps nothing, be it before the beginning or after the end.
   @discardableResult
-  func change<Result>(of tracing: Tracing, _ body: (Tracing.Call) -> Result) -> Result? {
+  func change<Result>(of tracing: Tracing, _ body: (Tracing.Call) -> Result?) -> Result? {
     first.withLock { first in
       var next = first
       while let call = next {

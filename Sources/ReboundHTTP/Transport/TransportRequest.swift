@@ -54,6 +54,7 @@ public struct TransportRequest: Sendable {
 
   /// The same request, whose timings are to be told.
   var timed: TransportRequest {
+    guard !wantsTimings else { return self }
     var request = self
     request.wantsTimings = true
     return request
