@@ -155,15 +155,7 @@ struct PublisherCoalescedTests {
   func noNesting(isLate: Bool) {
     let keeper = subscribe()
     let depth = Log<Int>()
-    let recorder = Recorder<Int, TestFailure>(
-      requesting: .max(1),
-      answering: { value, recorder in
-        depth.write(value)
-        recorder.request(.max(1))
-        depth.write(-value)
-        return .none
-      }
-    )
+    let recorder = recorderAskingInside(depth)
     if isLate { for value in 1...3 { upstream.send(value) } }
     upstream.coalesced(by: coalescer, for: "oslo").subscribe(recorder)
     if !isLate { for value in 1...3 { upstream.send(value) } }

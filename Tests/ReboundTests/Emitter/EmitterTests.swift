@@ -112,20 +112,11 @@ struct EmitterTests {
 
   @Test("delivers one value at a time, however much the downstream asks for inside of it")
   func noNesting() {
-    let depth = EventLog<Int>()
-    let recorder = Recorder<Int, TestFailure>(
-      requesting: .max(1),
-      answering: { value, recorder in
-        depth.write(value)
-        recorder.request(.max(1))
-        depth.write(-value)
-        return .none
-      }
-    )
-    let emitter = Subject(named: "Test", to: recorder)
+    let depth = Log<Int>()
+    let emitter = Subject(named: "Test", to: recorderAskingInside(depth))
     for value in 1...3 { emitter.send(value) }
     begin(emitter)
-    #expect(depth.events == [1, -1, 2, -2, 3, -3])
+    #expect(depth.entries == [1, -1, 2, -2, 3, -3])
   }
 
   @Test("holds everything back in a pause, and cancels it with the subscription")
