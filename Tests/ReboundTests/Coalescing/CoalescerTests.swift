@@ -235,9 +235,9 @@ struct CoalescerTests {
   }
 
   @Test("counts as many starts as ends, whoever comes and goes at the same time")
-  func race() {
-    let log = EventLog<CoalescingEvent<String>>()
-    coalescer.onEvent(log.write)
+  func race() async {
+    let (told, log) = AsyncStream<CoalescingEvent<String>>.makeStream()
+    coalescer.onEvent { log.yield($0) }
     let (coalescer, upstream) = (coalescer, upstream)
     DispatchQueue.concurrentPerform(iterations: 4) { _ in
       for _ in 0..<200 {
@@ -246,9 +246,16 @@ struct CoalescerTests {
         recorder.cancel()
       }
     }
-    let starts = log.events.count { if case .started = $0 { true } else { false } }
-    let ends = log.events.count { if case .ended = $0 { true } else { false } }
-    #expect(starts == ends)
+    // A thread that tells the events of the others, too, leaves the rest to one of the system's after a while.
+    var (starts, ends) = (0, 0)
+    for await event in told {
+      switch event {
+      case .started: starts += 1
+      case .ended: ends += 1
+      default: continue
+      }
+      if ends == upstream.subscriptionCount { break }
+    }
     #expect(starts == upstream.subscriptionCount)
     #expect(upstream.cancelCount == upstream.subscriptionCount)
     #expect(coalescer.inFlightCount == 0)
