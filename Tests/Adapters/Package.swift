@@ -1,19 +1,15 @@
 // swift-tools-version: 6.1
 import PackageDescription
 
-// A package that uses all adapters, as a server does. scripts/test-adapters puts stand-ins in the place of the real packages,
-// and turns on the trait Redis where its headers are.
-let hasRedis = Context.environment["REBOUND_TRAITS"] == "Redis"
+// A package that uses all adapters, as a server does. scripts/swift-in puts stand-ins in the place of the real packages. It also
+// names the traits, by REBOUND_TRAITS: named here, they would make another build of all modules. Redis is one where its headers are.
+let traits = (Context.environment["REBOUND_TRAITS"] ?? "").split(separator: ",")
 
 let package = Package(
   name: "Adapters",
   platforms: [.macOS(.v15)],
   dependencies: [
-    .package(
-      name: "Rebound",
-      path: "../..",
-      traits: [.defaults, "Logging", "Metrics", "Tracing", "OpenAPI", "ServiceLifecycle", "AsyncHTTPClient"]
-    ),
+    .package(name: "Rebound", path: "../.."),
     .package(url: "https://github.com/apple/swift-log.git", from: "1.5.0"),
     .package(url: "https://github.com/apple/swift-metrics.git", from: "2.5.0"),
     .package(url: "https://github.com/apple/swift-distributed-tracing.git", from: "1.1.0"),
@@ -52,7 +48,7 @@ let package = Package(
         .product(name: "NIOCore", package: "swift-nio"),
         .product(name: "NIOHTTP1", package: "swift-nio"),
       ],
-      swiftSettings: hasRedis ? [.define("Redis")] : []
+      swiftSettings: traits.contains("Redis") ? [.define("Redis")] : []
     )
   ],
   swiftLanguageModes: [.v6]

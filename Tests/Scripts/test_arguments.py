@@ -13,7 +13,7 @@ COMMANDS = sorted(path for path in (ROOT / "scripts").iterdir() if os.access(pat
 # What they would build, install and start with.
 TOOLS = ["swift", "swiftc", "docc", "apt-get", "sudo", "nginx", "openssl", "redis-server"]
 # They hand their arguments on, or print them.
-HAND_ON = {"docs", "failures-last", "interrupt", "skipped", "test-adapters", "test-docs", "test-scripts"}
+HAND_ON = {"docs", "failures-last", "interrupt", "skipped", "test-docs", "test-scripts"}
 
 
 class ArgumentsTests(unittest.TestCase):
