@@ -217,7 +217,8 @@ struct PolicyEventsTests {
     // A thread that tells those of the others, too, leaves the rest to one of the system's after a while.
     var numbers: [Int] = []
     for await event in told.prefix(1_600) {
-      if case .queued(let number) = event.decision as? BulkheadEvent { numbers.append(number) } else { numbers.append(-1) }
+      let number = if case .queued(let number) = event.decision as? BulkheadEvent { number } else { -1 }
+      numbers.append(number)
     }
     withExtendedLifetime(listener) {}
     #expect(numbers.sorted() == Array(0..<1_600))
