@@ -43,16 +43,20 @@ package class PolicyExecution<Input, Failure: Error>: CustomStringConvertible {
   @usableFromInline let receivesSubscription: (PolicyExecution, any Subscription, Int) -> Void
   @usableFromInline let receivesValue: (PolicyExecution, Input, Int) -> Subscribers.Demand
   @usableFromInline let receivesEnd: (PolicyExecution, End, Int) -> Void
+  /// For timers and wakers, which know as little.
+  @usableFromInline let notices: (PolicyExecution, PendingEvents) -> Void
 
   @inlinable
   init(
     receivesSubscription: @escaping (PolicyExecution, any Subscription, Int) -> Void,
     receivesValue: @escaping (PolicyExecution, Input, Int) -> Subscribers.Demand,
-    receivesEnd: @escaping (PolicyExecution, End, Int) -> Void
+    receivesEnd: @escaping (PolicyExecution, End, Int) -> Void,
+    notices: @escaping (PolicyExecution, PendingEvents) -> Void
   ) {
     self.receivesSubscription = receivesSubscription
     self.receivesValue = receivesValue
     self.receivesEnd = receivesEnd
+    self.notices = notices
   }
 
   @usableFromInline package var description: String { "Policy" }

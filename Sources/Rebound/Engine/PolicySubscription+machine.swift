@@ -176,7 +176,7 @@ extension PolicySubscription {
   }
 
   /// Tells the machine something that has come while it was asked, or that is not the end of an attempt.
-  @usableFromInline
+  @inlinable
   func tell(_ event: PendingEvents) {
     guard hasMachine else { return }
     switch event {
@@ -196,20 +196,25 @@ extension PolicySubscription {
       carryOut(machine.access { $0.pointee.begins(execution) })
     case .woken:
       carryOut(machine.access { $0.pointee.woken(execution) })
-    case .timer:
-      // A scheduler whose time stands still, or that is early by its tolerance, has let this much time pass all the same.
-      lock.lock()
-      execution.floor = timers.due
-      lock.unlock()
-      let decision = machine.access { $0.pointee.timerFired(execution) }
-      execution.floor = nil
-      switch decision {
-      // What runs, runs on, and what waits, waits on.
-      case .proceed: return
-      case .wait, .park: if giveUpAttempt() { carryOut(decision) }
-      case .finish, .fail, .refuse: carryOut(decision)
-      }
+    case .timer: tellTime()
     default: break
+    }
+  }
+
+  /// Tells the machine that the time has come for which it has a timer.
+  @usableFromInline
+  func tellTime() {
+    // A scheduler whose time stands still, or that is early by its tolerance, has let this much time pass all the same.
+    lock.lock()
+    execution.floor = timers.due
+    lock.unlock()
+    let decision = machine.access { $0.pointee.timerFired(execution) }
+    execution.floor = nil
+    switch decision {
+    // What runs, runs on, and what waits, waits on.
+    case .proceed: return
+    case .wait, .park: if giveUpAttempt() { carryOut(decision) }
+    case .finish, .fail, .refuse: carryOut(decision)
     }
   }
 
@@ -224,39 +229,51 @@ extension PolicySubscription {
   }
 
   /// Does what the machine has decided.
-  @usableFromInline
+  @inlinable
   func carryOut(_ decision: Decision<Failure>) {
     switch decision {
     case .proceed: makeDue()
-    case .wait(let pause) where pause <= .zero:
-      // Asked again by the loop that is at it.
-      lock.lock()
-      if !isOver { pending.insert(.waitOver) }
-      lock.unlock()
-    case .wait(let pause):
-      lock.lock()
-      guard !isOver else { return lock.unlock() }
-      let number = timers.beginWait()
-      lock.unlock()
-      keep(execution.time.ring(self, -number, .after(pause)), asWait: number)
-    case .park(let register):
-      lock.lock()
-      hasParked = true
-      lock.unlock()
-      // A publisher that is to say when it goes on is subscribed to here.
-      let deadline = nearer(machine.access { $0.pointee.deadline })
-      Deadline.replaced(by: deadline) { register(Waker(self)) }
+    case .wait(let pause): wait(for: pause)
+    case .park(let register): park(register)
     case .finish: end(with: .finished)
     case .fail(let error): end(with: .failure(error))
-    case .refuse(let error):
-      lock.lock()
-      let refusal = isOver ? nil : ends.access { $0.pointee.refusal }
-      lock.unlock()
-      if let failure = refusal?(error) ?? (error as? Failure) { return end(with: .failure(failure)) }
-      // Whoever made the publisher has not said what such a failure is.
-      DroppedErrors.report(error, by: description)
-      end(with: .finished)
+    case .refuse(let error): refuse(with: error)
     }
+  }
+
+  @usableFromInline
+  func wait(for pause: Duration) {
+    lock.lock()
+    guard !isOver else { return lock.unlock() }
+    if pause <= .zero {
+      // Asked again by the loop that is at it.
+      pending.insert(.waitOver)
+      return lock.unlock()
+    }
+    let number = timers.beginWait()
+    lock.unlock()
+    keep(execution.time.ring(self, -number, .after(pause)), asWait: number)
+  }
+
+  @usableFromInline
+  func park(_ register: (Waker) -> Void) {
+    lock.lock()
+    hasParked = true
+    lock.unlock()
+    // A publisher that is to say when it goes on is subscribed to here.
+    let deadline = nearer(machine.access { $0.pointee.deadline })
+    Deadline.replaced(by: deadline) { register(Waker(self)) }
+  }
+
+  @usableFromInline
+  func refuse(with error: any Error) {
+    lock.lock()
+    let refusal = isOver ? nil : ends.access { $0.pointee.refusal }
+    lock.unlock()
+    if let failure = refusal?(error) ?? (error as? Failure) { return end(with: .failure(failure)) }
+    // Whoever made the publisher has not said what such a failure is.
+    DroppedErrors.report(error, by: description)
+    end(with: .finished)
   }
 
   /// The numbers of waits are told as negative ones.
@@ -283,7 +300,7 @@ extension PolicySubscription {
     let fired = timers.replaceWait(nil)
     lock.unlock()
     withExtendedLifetime(fired) {}
-    notice(.waitOver)
+    notices(self, .waitOver)
   }
 
   /// Sets the timer for when the machine wants to be asked, unless it is set for then or before.
@@ -315,7 +332,7 @@ extension PolicySubscription {
     let fired = timers.end()
     lock.unlock()
     withExtendedLifetime(fired) {}
-    notice(.timer)
+    notices(self, .timer)
   }
 
   /// Ends it all, unless it is over already; by whoever is asking the machine.

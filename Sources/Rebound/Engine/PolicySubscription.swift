@@ -101,11 +101,12 @@ where
     ends = InlineStorage { $0.initialize(to: Ends(upstream, downstream, refusal, judgement)) }
     machine = InlineStorage { _ in }
     execution = ExecutionContext(time: time, origin: origin, deadline: Deadline.current)
-    // Downcasts: attempts hand over the execution that has made them, and this one makes its own.
     super.init(
+      // Downcasts: who calls hands over the execution that has these closures, and this is it.
       receivesSubscription: { unsafeDowncast($0, to: PolicySubscription.self).receive($1, of: $2) },
       receivesValue: { unsafeDowncast($0, to: PolicySubscription.self).receive($1, of: $2) },
-      receivesEnd: { unsafeDowncast($0, to: PolicySubscription.self).receive($1, of: $2) }
+      receivesEnd: { unsafeDowncast($0, to: PolicySubscription.self).receive($1, of: $2) },
+      notices: { unsafeDowncast($0, to: PolicySubscription.self).notice($1) }
     )
   }
 
@@ -342,7 +343,7 @@ where
   func wake() {
     // One who leaves wakes the next, who may end at once and wake another: without this, as many frames as there wait. What goes
     // on here is no part of the call of who leaves.
-    Trampoline.run([{ DecisionOrigin.left { self.notice(.woken) } }])
+    Trampoline.run([{ DecisionOrigin.left { self.notices(self, .woken) } }])
   }
 
   @usableFromInline
