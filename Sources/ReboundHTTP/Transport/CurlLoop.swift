@@ -34,6 +34,8 @@
     private let maxTransfersPerHost: Int
     /// Whether anything has come, gone or changed since libcurl's sockets were last waited for.
     @exclusivity(unchecked) private var hasMoved = false
+    /// How often libcurl was asked to go on.
+    @exclusivity(unchecked) private(set) var turn = 0
     @exclusivity(unchecked) private var spinDetector = SpinDetector()
     /// When ends that libcurl has not seen were last looked for.
     @exclusivity(unchecked) private var lookedForEnds = DispatchTime.now()
@@ -98,6 +100,7 @@
       while true {
         for command in takeCommands() { run(command, multi) }
         beginWaiting(multi)
+        turn &+= 1
         var runningCount: Int32 = 0
         curl_multi_perform(multi, &runningCount)
         readMessages(multi)

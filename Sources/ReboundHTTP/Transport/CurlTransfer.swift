@@ -28,6 +28,8 @@
     private(set) var handle: CurlHandle?
     private var fieldList: UnsafeMutablePointer<curl_slist>?
     @exclusivity(unchecked) private var head = CurlHead()
+    /// The loop's turn in which the last line of the head has come.
+    private var turnOfLine = 0
     private var upload: CurlUpload?
     private var isReceivingPaused = false
     private(set) var isConnected = false
@@ -253,8 +255,12 @@
 
     private func receiveField(_ bytes: UnsafeMutablePointer<CChar>?, _ count: Int) -> Int {
       guard let bytes else { return 0 }
-      exchange.stirred()
-      loop.noteMove()
+      // All lines of one turn are one sign of life.
+      if turnOfLine != loop.turn {
+        turnOfLine = loop.turn
+        exchange.stirred()
+        loop.noteMove()
+      }
       let line = UnsafeRawBufferPointer(start: bytes, count: count)
       let told = head.take(line, from: request.url)
       if head.changesProtocol { exchange.abort(.unaskedUpgrade) }
