@@ -170,10 +170,6 @@ let package = Package(
       name: "ReboundStorm",
       dependencies: ["StreamSupport", "Rebound", "ReboundLoadBalancing", "ReboundTesting"] + combine
     ),
-    .testTarget(
-      name: "ReboundStormTests",
-      dependencies: ["ReboundStorm", "ReboundLoadBalancing", "Rebound"] + combine
-    ),
     .testTarget(name: "StreamSupportTests", dependencies: ["StreamSupport", "ReboundTesting"] + combine),
     // What events say is seen in metrics and in lines, too.
     .testTarget(
