@@ -20,9 +20,10 @@ extension URL {
   /// The scheme in lower case.
   var plainScheme: String? {
     // Nearly all have one of these, and Foundation takes the address apart for it.
-    let address = absoluteString.utf8
-    if address.starts(with: "https://".utf8) { return "https" }
-    if address.starts(with: "http://".utf8) { return "http" }
+    let address = absoluteString
+    // Of ASCII, so that this compares memory.
+    if address.hasPrefix("https://") { return "https" }
+    if address.hasPrefix("http://") { return "http" }
     return scheme?.lowercased()
   }
 }

@@ -86,10 +86,15 @@
     /// those once.
     private var isUsual: Bool {
       // What libcurl takes from an address besides, names and passwords, is for one request.
-      guard request.method == .get, case .none = request.body, options.pins.isEmpty,
-        !request.url.absoluteString.utf8.contains(UInt8(ascii: "@"))
-      else { return false }
+      guard request.method == .get, case .none = request.body, options.pins.isEmpty, !namesUser else { return false }
       return !request.headers.contains(name: "Accept-Encoding") && !request.headers.contains(name: "Priority")
+    }
+
+    /// Whether the address may have a name and a password in it.
+    private var namesUser: Bool {
+      let (address, at) = (request.url.absoluteString.utf8, UInt8(ascii: "@"))
+      // By its bytes in memory: an iterator of a text decides anew at each byte how the text is kept.
+      return address.withContiguousStorageIfAvailable { $0.contains(at) } ?? address.contains(at)
     }
 
     private func prepareAnew(_ handle: CurlHandle) throws(TransportFailure) {
