@@ -34,7 +34,8 @@ final class RunningExchange: Sendable {
     let head = RequestHead(request)
     try await blocking { try connection.send(head.bytes) }
     try await request.body?.forEach { piece in
-      let bytes = Array(piece.readableBytesView)
+      // A collection of another module is copied byte by byte without the optimiser.
+      let bytes = piece.withUnsafeReadableBytes { Array($0) }
       let size = String(bytes.count, radix: 16)
       let framed = head.isChunked ? Array("\(size)\r\n".utf8) + bytes + Array("\r\n".utf8) : bytes
       try await blocking { try connection.send(framed) }

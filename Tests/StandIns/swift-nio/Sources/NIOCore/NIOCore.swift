@@ -12,6 +12,12 @@ public struct ByteBuffer: Sendable, Hashable {
 
   public var readableBytes: Int { bytes.count }
   public var readableBytesView: ByteBufferView { ByteBufferView(bytes: bytes) }
+
+  public func withUnsafeReadableBytes<Result>(
+    _ body: (UnsafeRawBufferPointer) throws -> Result
+  ) rethrows -> Result {
+    try bytes.withUnsafeBytes(body)
+  }
 }
 
 public struct ByteBufferView: RandomAccessCollection, Sendable {
