@@ -8,7 +8,7 @@ import ReboundTelemetry
 ///
 /// Policies, and what they share, are made once; an execution is what a call of a function below does.
 struct PolicyRows: Sendable {
-  /// Why a publisher of these rows could fail; none does.
+  /// Why a publisher of these rows could fail; none ends so.
   typealias Failure = any Error
 
   let retry = RetryPolicy<Failure>(clamping: 2, backoff: .immediate)
@@ -17,6 +17,8 @@ struct PolicyRows: Sendable {
   let breakers: Keyed<String, CircuitBreaker>
   let bulkhead: Bulkhead
   let adaptiveBulkhead: Bulkhead
+  private let retryAfterPauses = RetryPolicy<Failure>(clamping: 2, backoff: .constant(.seconds(1)))
+  private let timeThatIsOver = TimeSource(ImmediateScheduler.shared)
   let limiter: RateLimiter
   let timeout: TimeoutPolicy
   let cooperative: TimeoutPolicy
@@ -247,6 +249,12 @@ extension PolicyRows {
 
   func retried() -> some Publisher<Int, Failure> {
     Self.just.retry(retry)
+  }
+
+  /// Three attempts, which fail, and two pauses, each of which is over at once.
+  func retriedTwice() -> some Publisher<Int, Failure> {
+    Fail(outputType: Int.self, failure: Refusal()).retry(retryAfterPauses, time: timeThatIsOver)
+      .replaceError(with: 1).setFailureType(to: Failure.self)
   }
 
   func protectedByBreaker() -> some Publisher<Int, Failure> {

@@ -37,6 +37,7 @@ extension Workloads {
     return [
       row("Just") { PolicyRows.just },
       row("retry", limit: 600, goal: 5) { rows.retried() },
+      row("retry, two pauses that are over at once", count: 10_000) { rows.retriedTwice() },
       row("breaker", limit: 600, goal: 5) { rows.protectedByBreaker() },
       row("bulkhead") { rows.limitedByBulkhead() },
       row("limiter") { rows.rateLimited() },
