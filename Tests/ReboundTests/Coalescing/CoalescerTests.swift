@@ -246,16 +246,20 @@ struct CoalescerTests {
         recorder.cancel()
       }
     }
-    // A thread that tells the events of the others, too, leaves the rest to one of the system's after a while.
+    // A thread that tells the events of the others, too, leaves the rest to one of the system's after a while. This comes behind
+    // them.
+    let last = Recorder<Int, any Error>()
+    Just(8).setFailureType(to: (any Error).self).coalesced(by: coalescer, for: "bergen").subscribe(last)
     var (starts, ends) = (0, 0)
-    for await event in told {
+    reading: for await event in told {
       switch event {
+      case .started("bergen"): break reading
       case .started: starts += 1
       case .ended: ends += 1
-      default: continue
+      case .joined: break
       }
-      if ends == upstream.subscriptionCount { break }
     }
+    #expect(starts == ends)
     #expect(starts == upstream.subscriptionCount)
     #expect(upstream.cancelCount == upstream.subscriptionCount)
     #expect(coalescer.inFlightCount == 0)
