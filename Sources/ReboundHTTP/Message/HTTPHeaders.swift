@@ -135,7 +135,7 @@ public struct HTTPHeaders: Hashable, Sendable {
     // By their bytes in memory: an iterator of a text decides anew at each byte how the text is kept.
     let isEqual = left.utf8.withContiguousStorageIfAvailable { left in
       right.utf8.withContiguousStorageIfAvailable { right in
-        left.indices.allSatisfy { left[$0] == right[$0] || lowercased(left[$0]) == lowercased(right[$0]) }
+        left.indices.allSatisfy { lowercased(left[$0]) == lowercased(right[$0]) }
       }
     }
     return (isEqual ?? nil) ?? zip(left.utf8, right.utf8).allSatisfy { lowercased($0) == lowercased($1) }
