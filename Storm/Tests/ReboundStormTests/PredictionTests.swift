@@ -59,14 +59,7 @@ struct PredictionTests {
   }
 
   @Test func countsAsGivenUpOnlyThoseWhoBeganSinceTheFaultCame() throws {
-    let service = Service(concurrency: 1, time: .constant(10))
-    let scenario = Scenario(
-      arrivals: .constant(perSecond: 10),
-      service: service,
-      faults: [.outage(from: 20, to: 21)],
-      duration: 22
-    )
-    let share = try Prediction(of: PolicySettings(), in: scenario).givenUpShare
+    let share = try Prediction(of: PolicySettings(), in: .longQueueBeforeOutage).givenUpShare
     #expect((0.4...0.6).contains(share), "\(share)")
   }
 

@@ -58,15 +58,7 @@ struct StormTests {
   }
 
   @Test func countsAsGivenUpOnlyThoseWhoBeganSinceTheFaultCame() throws {
-    let service = Service(concurrency: 1, time: .constant(10))
-    let scenario = Scenario(
-      arrivals: .constant(perSecond: 10),
-      service: service,
-      faults: [.outage(from: 20, to: 21)],
-      duration: 22
-    )
-    let storm = try Storm.playCalls(scenario)
-    // Two hundred waited when it came.
+    let storm = try Storm.playCalls(.longQueueBeforeOutage)
     #expect(storm.series.givenUp[20] > 190)
     #expect((0.4...0.6).contains(storm.givenUpShare), "\(storm.givenUpShare)")
   }
