@@ -10,6 +10,8 @@ stand_ins_folder=$PWD/.build-stand-ins
 stand_ins=(--config-path "$stand_ins_folder/configuration" --disable-dependency-cache)
 # A package without a stand-in is an error at once, and not a download.
 export GIT_ALLOW_PROTOCOL=file
+# What a hook that calls this says of its own repository is not for those that are made here, nor for SwiftPM's.
+unset GIT_DIR GIT_WORK_TREE GIT_INDEX_FILE
 
 # Made anew only if they have changed: a new checkout is built anew, and so is all that stands on it.
 make_stand_ins() {
@@ -18,8 +20,6 @@ make_stand_ins() {
   [[ $stamp != "$(cat "$stand_ins_folder/stamp" 2>/dev/null)" ]] || return 0
   rm -rf "$stand_ins_folder" .build/{checkouts,repositories,workspace-state.json}
   mkdir -p "$stand_ins_folder/configuration"
-  # What a hook that calls this says of its own repository is not for these.
-  unset GIT_DIR GIT_WORK_TREE GIT_INDEX_FILE
   local author=(-c user.name=stand-in -c user.email=stand-in@localhost) mirrors= repository version stand_in
   # A mirror has to be a repository with versions.
   while read -r repository version; do
