@@ -170,27 +170,33 @@ let package = Package(
       name: "ReboundStorm",
       dependencies: ["StreamSupport", "Rebound", "ReboundLoadBalancing", "ReboundTesting"] + combine
     ),
-    .testTarget(name: "StreamSupportTests", dependencies: ["StreamSupport", "ReboundTesting"] + combine),
+    // What tests of all modules expect with, in a few lines.
+    .target(name: "Expectations", path: "Tests/Expectations"),
+    .testTarget(
+      name: "StreamSupportTests",
+      dependencies: ["Expectations", "StreamSupport", "ReboundTesting"] + combine
+    ),
     // What events say is seen in metrics and in lines, too.
     .testTarget(
       name: "ReboundTests",
-      dependencies: ["Rebound", "ReboundTelemetry", "ReboundTesting", "StreamSupport"] + combine
+      dependencies: ["Expectations", "Rebound", "ReboundTelemetry", "ReboundTesting", "StreamSupport"] + combine
     ),
     .testTarget(
       name: "ReboundLoadBalancingTests",
-      dependencies: ["ReboundLoadBalancing", "Rebound", "ReboundTesting", "StreamSupport"] + combine
+      dependencies: ["Expectations", "ReboundLoadBalancing", "Rebound", "ReboundTesting", "StreamSupport"] + combine
     ),
     .testTarget(
       name: "ReboundOutboxTests",
-      dependencies: ["ReboundOutbox", "Rebound", "ReboundTesting", "StreamSupport"] + combine
+      dependencies: ["Expectations", "ReboundOutbox", "Rebound", "ReboundTesting", "StreamSupport"] + combine
     ),
     .testTarget(
       name: "ReboundTelemetryTests",
-      dependencies: ["ReboundTelemetry", "Rebound", "ReboundTesting", "StreamSupport"] + combine
+      dependencies: ["Expectations", "ReboundTelemetry", "Rebound", "ReboundTesting", "StreamSupport"] + combine
     ),
     .testTarget(
       name: "ReboundHTTPTests",
       dependencies: [
+        "Expectations",
         "ReboundHTTP", "Rebound", "ReboundOutbox", "ReboundTelemetry", "ReboundTesting", "ReboundHTTPTesting",
         "StreamSupport", .target(name: "CCurl", condition: .when(traits: ["Curl"])),
         .target(name: "COpenSSL", condition: .when(traits: ["Curl"])),
@@ -205,25 +211,35 @@ let package = Package(
     ),
     .testTarget(
       name: "ReboundRedisTests",
-      dependencies: ["ReboundRedis", "Rebound", "ReboundOutbox", "ReboundTesting", "StreamSupport"] + combine
+      dependencies: ["Expectations", "ReboundRedis", "Rebound", "ReboundOutbox", "ReboundTesting", "StreamSupport"]
+        + combine
     ),
     .testTarget(
       name: "ReboundStoreTests",
-      dependencies: ["ReboundStore", "ReboundStoreTesting", "Rebound", "ReboundTesting", "StreamSupport"] + combine
+      dependencies: [
+        "Expectations", "ReboundStore", "ReboundStoreTesting", "Rebound", "ReboundTesting", "StreamSupport",
+      ] + combine
     ),
     .testTarget(
       name: "ReboundPresentationTests",
-      dependencies: ["ReboundPresentation", "Rebound", "ReboundTesting"] + combine
+      dependencies: ["Expectations", "ReboundPresentation", "Rebound", "ReboundTesting"] + combine
     ),
-    .testTarget(name: "ReboundTestingTests", dependencies: ["ReboundTesting", "Rebound", "StreamSupport"] + combine),
+    .testTarget(
+      name: "ReboundTestingTests",
+      dependencies: ["Expectations", "ReboundTesting", "Rebound", "StreamSupport"] + combine
+    ),
     .testTarget(
       name: "ReboundHTTPTestingTests",
       dependencies: [
+        "Expectations",
         "ReboundHTTPTesting", "Rebound", "ReboundTesting", "ReboundHTTP", "ReboundOutbox", "ReboundStore",
         "StreamSupport",
       ] + combine
     ),
-    .testTarget(name: "ReboundTestingTraitsTests", dependencies: ["ReboundTestingTraits", "ReboundTesting"] + combine),
+    .testTarget(
+      name: "ReboundTestingTraitsTests",
+      dependencies: ["Expectations", "ReboundTestingTraits", "ReboundTesting"] + combine
+    ),
     .testTarget(
       name: "DocumentTests",
       dependencies: [
@@ -245,12 +261,12 @@ if buildsCombine {
   package.products.append(.library(name: "Combine", targets: ["Combine"]))
   package.targets += [
     .target(name: "Combine", dependencies: ["StreamSupport"]),
-    .testTarget(name: "CombineTests", dependencies: ["Combine", "ReboundTesting", "StreamSupport"]),
+    .testTarget(name: "CombineTests", dependencies: ["Expectations", "Combine", "ReboundTesting", "StreamSupport"]),
     .testTarget(
       name: "CombineStressTests",
-      dependencies: ["Combine", "Rebound", "ReboundTesting", "StreamSupport"]
+      dependencies: ["Expectations", "Combine", "Rebound", "ReboundTesting", "StreamSupport"]
     ),
-    .testTarget(name: "CombineContractTests", dependencies: ["Combine", "ReboundTesting"]),
+    .testTarget(name: "CombineContractTests", dependencies: ["Expectations", "Combine", "ReboundTesting"]),
     // The same files three times: code written for Apple's Combine compiles in both language modes, and where all that says
     // nothing else is the main actor's, as new projects of Xcode 26 have it.
     .testTarget(

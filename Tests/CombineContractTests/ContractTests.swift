@@ -1,4 +1,5 @@
 import Combine
+import Expectations
 import Testing
 
 @Suite("The contract")
@@ -8,8 +9,9 @@ struct ContractTests {
     for (law, expected) in registration.playedOutcomes {
       let seen = registration.log(of: law)
       let source = departures[registration.name].map { "\(registration.family.name); \($0.why)" }
-      #expect(
-        seen == expected,
+      expectEqual(
+        seen,
+        expected,
         """
         \(registration.name) (\(source ?? registration.family.name)), \(law.rawValue): saw '\(seen)', the law is \
         '\(expected)'
@@ -21,9 +23,10 @@ struct ContractTests {
   @Test("Every publisher of the module is registered")
   func coverage() {
     let registered = Set(Registration.all.map(\.type))
-    #expect(builtPublisherTypes.subtracting(registered).sorted() == [], "publishers that nobody registered")
-    #expect(
-      registered.subtracting(builtPublisherTypes).sorted() == [],
+    expectEqual(builtPublisherTypes.subtracting(registered).sorted(), [], "publishers that nobody registered")
+    expectEqual(
+      registered.subtracting(builtPublisherTypes).sorted(),
+      [],
       "registrations that are no public publishers; if they are, run scripts/list-publishers"
     )
   }
@@ -55,7 +58,7 @@ struct ContractTests {
       }
     }
     let names = (Registration.all + Registration.subscribers).map(\.name)
-    #expect(Set(names).count == names.count, "names are unique")
+    expectEqual(Set(names).count, names.count, "names are unique")
   }
 
   @Test("What Apple's Combine does otherwise is otherwise here")
@@ -77,8 +80,9 @@ struct ContractTests {
     guard registration.isPlayed(to: ending) else { return }
     let stage = Stage()
     let left = registration.left(on: stage, after: ending)
-    #expect(
-      left == registration.mayLeave(after: ending),
+    expectEqual(
+      left,
+      registration.mayLeave(after: ending),
       "\(registration.name), after a \(ending): what is still there"
     )
     stage.close()
@@ -92,8 +96,9 @@ struct ContractTests {
   func keepsSubscriber(_ registration: Registration, _ ending: Ending) {
     guard registration.isPlayed(to: ending), !registration.isEndless || ending == .cancel else { return }
     let stage = Stage()
-    #expect(
-      registration.keepsSubscriber(on: stage, after: ending) == registration.mayKeepSubscriber,
+    expectEqual(
+      registration.keepsSubscriber(on: stage, after: ending),
+      registration.mayKeepSubscriber,
       "\(registration.name), after a \(ending)"
     )
     stage.close()
@@ -102,16 +107,16 @@ struct ContractTests {
   @Test("Each subscriber of a publisher has a stream of its own, unless it is shared", arguments: Registration.all)
   func ownStreams(_ registration: Registration) {
     let arrivals = registration.arrivalsOfTwo()
-    #expect(arrivals.count == registration.expectedArrivalsOfTwo, "\(registration.name)")
+    expectEqual(arrivals.count, registration.expectedArrivalsOfTwo, "\(registration.name)")
     let identifierCount = registration.hasOneIdentifier ? 2 : arrivals.count
-    #expect(Set(arrivals).count == identifierCount, "\(registration.name): somebody came twice")
+    expectEqual(Set(arrivals).count, identifierCount, "\(registration.name): somebody came twice")
   }
 
   @Test("A subscription that is a subscriber, too, has one identifier as both", arguments: Registration.all)
   func identifiers(_ registration: Registration) {
     let (below, above) = registration.identifiers()
     if registration.hasOneIdentifier {
-      #expect(Set(above) == Set([below].compactMap(\.self)), "\(registration.name)")
+      expectEqual(Set(above), Set([below].compactMap(\.self)), "\(registration.name)")
     } else {
       #expect(!above.contains { $0 == below }, "\(registration.name)")
     }
@@ -135,7 +140,7 @@ struct ContractTests {
         let stage = Stage()
         let before = register.count
         let spectator = registration.attach(stage)
-        #expect(register.count - before == stage.arrivals.count, "\(registration.name)")
+        expectEqual(register.count - before, stage.arrivals.count, "\(registration.name)")
         stage.close()
         withExtendedLifetime(spectator) {}
       }
@@ -163,7 +168,7 @@ struct ContractTests {
         let spectator = registration.attach(stage)
         stage.perform(.subscribe)
         register.disable()
-        #expect(Set(register.beginnings).count == register.beginnings.count, "\(registration.name)")
+        expectEqual(Set(register.beginnings).count, register.beginnings.count, "\(registration.name)")
         count += register.beginnings.count
         stage.close()
         withExtendedLifetime(spectator) {}
@@ -175,20 +180,20 @@ struct ContractTests {
   @Test("Everybody shows itself as it should", arguments: Registration.all + Registration.subscribers)
   func looks(_ registration: Registration) {
     guard let looks = registration.ownLooks else { return }
-    #expect(registration.shown() == looks, "\(registration.name)")
+    expectEqual(registration.shown(), looks, "\(registration.name)")
   }
 
   @Test("Upstreams see the same of everybody, or what the table says", arguments: Registration.all)
   func looksFromAbove(_ registration: Registration) {
     let seen = registration.shownFromAbove()
     guard !seen.isEmpty, let expected = registration.looksFromAbove else { return }
-    #expect(seen == expected, "\(registration.name)")
+    expectEqual(seen, expected, "\(registration.name)")
   }
 
   @Test("Publishers leave their description to Swift, but for those of the table", arguments: Registration.all)
   func looksOfPublishers(_ registration: Registration) {
     let stage = Stage()
-    #expect(registration.looksOfPublisher(stage) == publishersThatDescribeThemselves[registration.name])
+    expectEqual(registration.looksOfPublisher(stage), publishersThatDescribeThemselves[registration.name])
   }
 
   // All that trap by a departure, all that are asked for nothing, and for each family and other law one member: an exit

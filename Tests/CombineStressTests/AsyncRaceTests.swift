@@ -1,4 +1,5 @@
 import Combine
+import Expectations
 import ReboundTesting
 import Testing
 
@@ -61,7 +62,7 @@ struct AsyncRaceTests {
       ])
       let report = await reader.value
       #expect(hasReturned && report.numbers == Array(0..<20) && !report.hasFailed, "round \(round): \(report)")
-      #expect(tracker.count == 0, "round \(round)")
+      expectEqual(tracker.count, 0, "round \(round)")
     }
   }
 
@@ -97,11 +98,11 @@ struct AsyncRaceTests {
       var numbers: [Int] = []
       for reader in readers {
         let own = await reader.value.numbers
-        #expect(own == own.sorted(), "round \(round): \(own)")
+        expectEqual(own, own.sorted(), "round \(round): \(own)")
         numbers += own
       }
       #expect(hasReturned && numbers.sorted() == Array(0..<20), "round \(round): \(numbers)")
-      #expect(tracker.count == 0, "round \(round)")
+      expectEqual(tracker.count, 0, "round \(round)")
     }
   }
 
@@ -170,9 +171,9 @@ struct AsyncRaceTests {
         for reader in readers { results.append(try? await reader.value) }
         // Of two promises kept the first one counts, for all.
         #expect(hasReturned && (results == [round, round, round] || results == [nil, nil, nil]), "round \(round)")
-        #expect(results.first == .some(try? await promised.future.value.number), "round \(round)")
+        expectEqual(results.first, .some(try? await promised.future.value.number), "round \(round)")
       }
-      #expect(tracker.count == 0, "round \(round)")
+      expectEqual(tracker.count, 0, "round \(round)")
     }
   }
 }

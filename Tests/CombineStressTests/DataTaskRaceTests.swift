@@ -1,4 +1,5 @@
 import Combine
+import Expectations
 import Foundation
 import ReboundTesting
 import StreamSupport
@@ -81,7 +82,7 @@ struct DataTaskRaceTests {
       // The limit is there for the day that no answer comes; nothing measures it.
       let isOver = witness.isOver.wait(timeout: .now() + .seconds(60)) == .success
       #expect(hasReturned && isOver, "round \(round)")
-      #expect(witness.events == (path == "/down" ? ["failure"] : ["hello", "end"]), "round \(round)")
+      expectEqual(witness.events, path == "/down" ? ["failure"] : ["hello", "end"], "round \(round)")
     }
   }
 

@@ -1,4 +1,5 @@
 import Combine
+import Expectations
 import Foundation
 import ReboundTesting
 import Synchronization
@@ -34,7 +35,7 @@ struct DuelTests {
       #expect(hasReturned && keeper.breaches.isEmpty && keeper.hasEnded, "round \(round): \(keeper.breaches)")
       guard hasReturned, keeper.breaches.isEmpty else { return }
     }
-    #expect(tracker.count == 0)
+    expectEqual(tracker.count, 0)
   }
 
   @Test("a future that is fulfilled while it is subscribed to and cancelled gives each subscriber one value or none")
@@ -71,7 +72,7 @@ struct DuelTests {
       #expect(breaches.isEmpty && released == nil, "round \(round): \(breaches)")
       guard breaches.isEmpty, released == nil else { return }
     }
-    #expect(tracker.count == 0)
+    expectEqual(tracker.count, 0)
   }
 
   @Test("a published property tells a subscriber that comes meanwhile every later value in order")
@@ -101,7 +102,7 @@ struct DuelTests {
       let cancellable = AnyCancellable { stops.count.add(1, ordering: .relaxed) }
       let cancel = { cancellable.cancel() }
       #expect(crew.run([cancel, cancel, cancel]))
-      #expect(stops.count.load(ordering: .relaxed) == 1)
+      expectEqual(stops.count.load(ordering: .relaxed), 1)
     }
   }
 

@@ -1,4 +1,5 @@
 import Combine
+import Expectations
 import ReboundTesting
 import Testing
 
@@ -27,6 +28,6 @@ struct LeakTests {
       keeper.cancel()
       #expect(stage.settle())
     }
-    #expect(tracker.count == 0)
+    expectEqual(tracker.count, 0)
   }
 }

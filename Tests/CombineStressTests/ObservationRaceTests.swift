@@ -1,4 +1,5 @@
 import Combine
+import Expectations
 import Foundation
 import ReboundTesting
 import StreamSupport
@@ -54,9 +55,9 @@ struct ObservationRaceTests {
       ])
       #expect(hasReturned && early.values.last == model.number && late.values.last == model.number, "round \(round)")
       for writer in [1...8, 11...18] {
-        #expect(early.values.filter(writer.contains) == Array(writer), "round \(round): \(early.values)")
+        expectEqual(early.values.filter(writer.contains), Array(writer), "round \(round): \(early.values)")
         let seen = late.values.filter(writer.contains)
-        #expect(seen == Array(writer.suffix(seen.count)), "round \(round): \(late.values)")
+        expectEqual(seen, Array(writer.suffix(seen.count)), "round \(round): \(late.values)")
       }
       early.cancel()
       late.cancel()
@@ -102,7 +103,7 @@ struct ObservationRaceTests {
         hasReturned && Set(found.compactMap { $0.publisher.map(ObjectIdentifier.init) }).count == 1,
         "round \(round)"
       )
-      #expect(recorders.map(\.values.count) == before.map { $0 + 2 }, "round \(round)")
+      expectEqual(recorders.map(\.values.count), before.map { $0 + 2 }, "round \(round)")
       for recorder in recorders { recorder.cancel() }
     }
   }

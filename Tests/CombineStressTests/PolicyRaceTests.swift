@@ -1,4 +1,5 @@
 import Combine
+import Expectations
 import Rebound
 import ReboundTesting
 import Synchronization
@@ -52,6 +53,6 @@ struct PolicyRaceTests {
       let ended = count.value + refused.load(ordering: .relaxed)
       #expect(hasReturned && ended == (round + 1) * 300, "round \(round): \(ended)")
     }
-    #expect(bulkhead.snapshot == Bulkhead.Snapshot(running: 0, queued: 0, limit: 1))
+    expectEqual(bulkhead.snapshot, Bulkhead.Snapshot(running: 0, queued: 0, limit: 1))
   }
 }

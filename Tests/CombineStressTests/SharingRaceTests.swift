@@ -1,4 +1,5 @@
 import Combine
+import Expectations
 import Foundation
 import ReboundTesting
 import Synchronization
@@ -113,7 +114,7 @@ struct SharingRaceTests {
       let isListening = round.isMultiple(of: 2) ? 0 : 1
       #expect(hasReturned && connections.value == isListening, "round \(round): \(connections.value)")
       recorders[1].cancel()
-      #expect(connections.value == 0, "round \(round)")
+      expectEqual(connections.value, 0, "round \(round)")
     }
   }
 
@@ -188,7 +189,7 @@ struct SharingRaceTests {
       let count = ticks.value
       operations.waitUntilAllOperationsAreFinished()
       queue.sync {}
-      #expect(ticks.value == count, "round \(round)")
+      expectEqual(ticks.value, count, "round \(round)")
     }
   }
 

@@ -1,3 +1,4 @@
+import Expectations
 import ReboundTesting
 import Testing
 
@@ -20,7 +21,7 @@ struct DocumentedBehaviourTests {
     subscriptions[2].cancel()
     passing.send(7)
     keeping.send(8)
-    #expect(served == [0, 2, 3, 4].map { "passing \($0): 7" } + (0..<5).map { "keeping \($0): 8" })
+    expectEqual(served, [0, 2, 3, 4].map { "passing \($0): 7" } + (0..<5).map { "keeping \($0): 8" })
     withExtendedLifetime(subscriptions) {}
   }
 
@@ -36,7 +37,7 @@ struct DocumentedBehaviourTests {
     Publishers.Sequence<ClosedRange<Int>, Never>(sequence: 1...3)
       .subscribe(on: ImmediateScheduler.shared)
       .subscribe(recorder)
-    #expect(recorder.values == [1, 2, 3])
+    expectEqual(recorder.values, [1, 2, 3])
     #expect(recorder.isFinished)
   }
 
@@ -52,15 +53,15 @@ struct DocumentedBehaviourTests {
       return spy.cancelCount
     }
     let recorder = Recorder<Int, TestFailure>(requesting: .none)
-    #expect(cancelCount { $0.removeDuplicates().subscribe(recorder) } == 1)
-    #expect(cancelCount { $0.first().subscribe(recorder) } == 1)
-    #expect(cancelCount { $0.buffer(size: 1, prefetch: .keepFull, whenFull: .dropNewest).subscribe(recorder) } == 1)
-    #expect(cancelCount { $0.flatMap { Just($0) }.subscribe(recorder) } == 1)
-    #expect(cancelCount { $0.retry(1).subscribe(recorder) } == 1)
-    #expect(cancelCount { $0.append(Empty()).subscribe(recorder) } == 1)
-    #expect(cancelCount { Publishers.Merge($0, Empty()).subscribe(recorder) } == 1)
+    expectEqual(cancelCount { $0.removeDuplicates().subscribe(recorder) }, 1)
+    expectEqual(cancelCount { $0.first().subscribe(recorder) }, 1)
+    expectEqual(cancelCount { $0.buffer(size: 1, prefetch: .keepFull, whenFull: .dropNewest).subscribe(recorder) }, 1)
+    expectEqual(cancelCount { $0.flatMap { Just($0) }.subscribe(recorder) }, 1)
+    expectEqual(cancelCount { $0.retry(1).subscribe(recorder) }, 1)
+    expectEqual(cancelCount { $0.append(Empty()).subscribe(recorder) }, 1)
+    expectEqual(cancelCount { Publishers.Merge($0, Empty()).subscribe(recorder) }, 1)
     let sink = Subscribers.Sink<Int, TestFailure>(receiveCompletion: { _ in }, receiveValue: { _ in })
-    #expect(cancelCount { $0.subscribe(sink) } == 1)
+    expectEqual(cancelCount { $0.subscribe(sink) }, 1)
   }
 
   @Test("who has nothing to send hands out the empty subscription")
@@ -88,7 +89,7 @@ struct DocumentedBehaviourTests {
     var handles: [AnyCancellable] = [upstream.sink { _ in }, upstream.assign(to: \.number, on: Target())]
     #expect(handles.count == 2 && upstream.cancelCount == 0)
     handles.removeAll()
-    #expect(upstream.connections.map(\.cancelCount) == [1, 1])
+    expectEqual(upstream.connections.map(\.cancelCount), [1, 1])
   }
 
   @Test("tryMap fails once, though its closure throws again")
@@ -102,9 +103,9 @@ struct DocumentedBehaviourTests {
     })
     .tryMap { if $0 < 0 { throw TestFailure.expected } else { $0 } }
     .subscribe(recorder)
-    #expect(recorder.values == [1, 2])
-    #expect(recorder.completions.count == 1)
-    #expect(connection.cancelCount == 1)
+    expectEqual(recorder.values, [1, 2])
+    expectEqual(recorder.completions.count, 1)
+    expectEqual(connection.cancelCount, 1)
   }
 
   @Test("a job that is scheduled keeps the operator until it is done, but for throttle's")
@@ -127,12 +128,12 @@ struct DocumentedBehaviourTests {
       scheduler.advance(by: 5)
       return [isKeptBefore, observed != nil]
     }
-    #expect(isKept { $0.receive(on: scheduler) } == [true, false])
-    #expect(isKept { $0.delay(for: 1, scheduler: scheduler) } == [true, false])
-    #expect(isKept { $0.subscribe(on: scheduler) }.first == true)
-    #expect(isKept { $0.debounce(for: 1, scheduler: scheduler) } == [true, false])
-    #expect(isKept { $0.timeout(1, scheduler: scheduler) } == [true, false])
-    #expect(isKept { $0.throttle(for: 1, scheduler: scheduler, latest: true) } == [false, false])
+    expectEqual(isKept { $0.receive(on: scheduler) }, [true, false])
+    expectEqual(isKept { $0.delay(for: 1, scheduler: scheduler) }, [true, false])
+    expectEqual(isKept { $0.subscribe(on: scheduler) }.first, true)
+    expectEqual(isKept { $0.debounce(for: 1, scheduler: scheduler) }, [true, false])
+    expectEqual(isKept { $0.timeout(1, scheduler: scheduler) }, [true, false])
+    expectEqual(isKept { $0.throttle(for: 1, scheduler: scheduler, latest: true) }, [false, false])
   }
 
   @Test("switchToLatest ends once, however often its upstream does")
@@ -142,7 +143,7 @@ struct DocumentedBehaviourTests {
     upstream.switchToLatest().subscribe(recorder)
     upstream.send(completion: .finished)
     upstream.send(completion: .finished)
-    #expect(recorder.completions.count == 1)
+    expectEqual(recorder.completions.count, 1)
   }
 
   @Test("each side of a combineLatest has an identifier of its own")
@@ -152,7 +153,7 @@ struct DocumentedBehaviourTests {
       TestPublisher<Int, Never>(handingOver: { identifiers.insert($0.combineIdentifier) })
     }
     sides[0].combineLatest(sides[1]).subscribe(Recorder<(Int, Int), Never>())
-    #expect(identifiers.count == 2)
+    expectEqual(identifiers.count, 2)
   }
 
   @Test("a buffer makes its own error with no lock held: it can be sent to from there, and fails once")
@@ -176,9 +177,9 @@ struct DocumentedBehaviourTests {
     upstream.send(1)
     upstream.send(2)
     recorder.request(.max(1))
-    #expect(recorder.values == [1])
-    #expect(recorder.failure == .expected)
-    #expect(recorder.completions.count == 1)
-    #expect(upstream.cancelCount == 1)
+    expectEqual(recorder.values, [1])
+    expectEqual(recorder.failure, .expected)
+    expectEqual(recorder.completions.count, 1)
+    expectEqual(upstream.cancelCount, 1)
   }
 }

@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import Rebound
 import ReboundHTTP
@@ -39,13 +40,14 @@ struct ScriptedTransportTests {
     let transport = ScriptedTransport([.ok("{}"), .reset])
     let log = Log()
     for text in ["a", "bc", "d"] { _ = transport.start(try Self.request(.data(Data(text.utf8))), telling: log.write) }
-    #expect(
-      log.lines == [
+    expectEqual(
+      log.lines,
+      [
         "sent 1", "head 200", "chunk {}", "finished", "failed: the connection was broken off",
         "failed: the network failed (the script has no step for exchange 3)",
       ]
     )
-    #expect(transport.calls.map(\.body) == [Data("a".utf8), Data("bc".utf8), Data("d".utf8)])
+    expectEqual(transport.calls.map(\.body), [Data("a".utf8), Data("bc".utf8), Data("d".utf8)])
   }
 
   @Test("plays what is added later in full, after steps that were repeated or missing", arguments: [true, false])
@@ -57,7 +59,7 @@ struct ScriptedTransportTests {
     for _ in 0..<3 { _ = transport.start(try Self.request(), telling: log.write) }
     let heads = log.lines.filter { $0.hasPrefix("head") }
     let expected = repeatsLast ? [201, 201, 201, 202, 203, 203] : [201, 202, 203]
-    #expect(heads == expected.map { "head \($0)" })
+    expectEqual(heads, expected.map { "head \($0)" })
   }
 
   @Test("takes its time in that of the scheduler, and notes when an exchange began")
@@ -72,12 +74,12 @@ struct ScriptedTransportTests {
     let log = Log()
     scheduler.advance(by: 4)
     _ = transport.start(try Self.request(), telling: log.write)
-    #expect(transport.calls.map(\.time) == [.seconds(4)])
+    expectEqual(transport.calls.map(\.time), [.seconds(4)])
     scheduler.advance(by: 1)
-    #expect(log.lines == ["head 200", "chunk a"])
+    expectEqual(log.lines, ["head 200", "chunk a"])
     scheduler.advance(by: 2)
-    #expect(log.lines == ["head 200", "chunk a", "chunk b", "finished"])
-    #expect(scheduler.pendingCount == 0)
+    expectEqual(log.lines, ["head 200", "chunk a", "chunk b", "finished"])
+    expectEqual(scheduler.pendingCount, 0)
   }
 
   @Test("keeps the total limit, and ends at a cancel")
@@ -88,10 +90,10 @@ struct ScriptedTransportTests {
     _ = transport.start(try Self.request(.none, TransportLimits(total: .seconds(5))), telling: log.write)
     let exchange = transport.start(try Self.request(), telling: log.write)
     exchange.pause()
-    #expect(transport.calls.map(\.isPaused) == [false, true])
+    expectEqual(transport.calls.map(\.isPaused), [false, true])
     exchange.cancel()
     try scheduler.run()
-    #expect(log.lines == ["failed: no complete answer in time"])
-    #expect(transport.calls.map(\.isCancelled) == [false, true])
+    expectEqual(log.lines, ["failed: no complete answer in time"])
+    expectEqual(transport.calls.map(\.isCancelled), [false, true])
   }
 }

@@ -1,3 +1,4 @@
+import Expectations
 import ReboundHTTP
 import Testing
 
@@ -17,8 +18,8 @@ struct HTTPDateTests {
     ]
   )
   func readsAllForms(text: String) {
-    #expect(HTTPDate(text, now: Self.in2026) == Self.example)
-    #expect(HTTPDate(text) == Self.example)
+    expectEqual(HTTPDate(text, now: Self.in2026), Self.example)
+    expectEqual(HTTPDate(text), Self.example)
   }
 
   @Test(
@@ -29,7 +30,7 @@ struct HTTPDateTests {
     ] as [(Duration, Int64)]
   )
   func wallClock(duration: Duration, seconds: Int64) {
-    #expect(HTTPDate(since1970: duration).secondsSinceEpoch == seconds)
+    expectEqual(HTTPDate(since1970: duration).secondsSinceEpoch, seconds)
   }
 
   @Test(
@@ -46,7 +47,7 @@ struct HTTPDateTests {
     ] as [(String, Int64)]
   )
   func readsEdges(text: String, seconds: Int64) {
-    #expect(HTTPDate(text)?.secondsSinceEpoch == seconds)
+    expectEqual(HTTPDate(text)?.secondsSinceEpoch, seconds)
   }
 
   @Test(
@@ -78,20 +79,20 @@ struct HTTPDateTests {
   func twoDigitYears(year: Int, digits: String, expected: Int) throws {
     let now = try #require(HTTPDate(year: year, month: 6, day: 15, hour: 12, minute: 0, second: 0))
     let date = try #require(HTTPDate("Monday, 01-Jul-\(digits) 00:00:00 GMT", now: now))
-    #expect(date.year == expected)
+    expectEqual(date.year, expected)
   }
 
   @Test("takes 50 years from the moment, not from the year")
   func fiftyYearsExactly() throws {
     let now = try #require(HTTPDate(year: 2026, month: 6, day: 15, hour: 0, minute: 0, second: 0))
-    #expect(HTTPDate("Monday, 01-Jun-76 00:00:00 GMT", now: now)?.year == 2076)
-    #expect(HTTPDate("Monday, 01-Jul-76 00:00:00 GMT", now: now)?.year == 1976)
+    expectEqual(HTTPDate("Monday, 01-Jun-76 00:00:00 GMT", now: now)?.year, 2076)
+    expectEqual(HTTPDate("Monday, 01-Jul-76 00:00:00 GMT", now: now)?.year, 1976)
   }
 
   @Test("counts every day of 800 years once, and knows its year")
   func countsDays() {
     var next = HTTPDate.daysSinceEpoch(year: 1600, month: 1, day: 1)
-    #expect(next == -135_140)
+    expectEqual(next, -135_140)
     var wrong: [String] = []
     for year in 1600..<2400 {
       for month in 1...12 {
@@ -102,15 +103,15 @@ struct HTTPDateTests {
         }
       }
     }
-    #expect(wrong == [])
-    #expect(next == HTTPDate.daysSinceEpoch(year: 2400, month: 1, day: 1))
+    expectEqual(wrong, [])
+    expectEqual(next, HTTPDate.daysSinceEpoch(year: 2400, month: 1, day: 1))
   }
 
   @Test("tells how long after another moment it is")
   func difference() {
     let later = HTTPDate(secondsSinceEpoch: Self.example.secondsSinceEpoch + 90)
-    #expect(later.since(Self.example) == .seconds(90))
-    #expect(Self.example.since(later) == .seconds(-90))
+    expectEqual(later.since(Self.example), .seconds(90))
+    expectEqual(Self.example.since(later), .seconds(-90))
     #expect(Self.example < later)
     #expect(HTTPDate(secondsSinceEpoch: .max).since(HTTPDate(secondsSinceEpoch: .min)) > .zero)
   }

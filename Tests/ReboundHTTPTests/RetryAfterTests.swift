@@ -1,3 +1,4 @@
+import Expectations
 import ReboundHTTP
 import Testing
 
@@ -21,7 +22,7 @@ struct RetryAfterTests {
     ] as [(String, RetryAfter)]
   )
   func reads(text: String, expected: RetryAfter) {
-    #expect(RetryAfter(text, now: Self.now) == expected)
+    expectEqual(RetryAfter(text, now: Self.now), expected)
   }
 
   @Test(
@@ -65,15 +66,15 @@ struct RetryAfterTests {
     ] as [([String], String?, Duration?)]
   )
   func delays(fields: [String], date: String?, expected: Duration?) {
-    #expect(RetryAfter.delay(fields: fields, date: date, receivedAt: Self.now) == expected)
+    expectEqual(RetryAfter.delay(fields: fields, date: date, receivedAt: Self.now), expected)
   }
 
   @Test("stays finite, whatever the server says")
   func staysFinite() throws {
     let longest = try #require(RetryAfter.delay(fields: ["99999999999999999999"], receivedAt: Self.now))
-    #expect(longest == .seconds(1_000_000_000))
+    expectEqual(longest, .seconds(1_000_000_000))
     let distant = try #require(RetryAfter.delay(fields: ["Fri, 31 Dec 9999 23:59:59 GMT"], receivedAt: Self.now))
-    #expect(distant == longest)
+    expectEqual(distant, longest)
   }
 
   @Test("does not take apart a field of any length")

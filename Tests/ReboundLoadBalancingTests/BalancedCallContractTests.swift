@@ -1,4 +1,5 @@
 import Combine
+import Expectations
 import Rebound
 import ReboundLoadBalancing
 import ReboundTesting
@@ -53,11 +54,11 @@ struct BalancedCallContractTests {
     let protected = try surrounded(attempts.eraseToAnyPublisher(), by: end)
     if end == .released {
       protected.subscribe(AnySubscriber(receiveSubscription: { _ in }))
-      #expect(inFlight(balancer) == 1)
+      expectEqual(inFlight(balancer), 1)
       for connection in upstream.connections { connection.letGo() }
     } else {
       protected.subscribe(recorder)
-      #expect(inFlight(balancer) == 1)
+      expectEqual(inFlight(balancer), 1)
     }
     switch end {
     case .success, .cancelInValue: upstream.send(1)
@@ -67,12 +68,12 @@ struct BalancedCallContractTests {
     case .timeout: scheduler.advance(by: .seconds(1))
     case .hedged:
       scheduler.advance(by: .seconds(1))
-      #expect(inFlight(balancer) == 2)
+      expectEqual(inFlight(balancer), 2)
       upstream.send(1)
     case .released: break
     }
     if [.success, .hedged, .retried].contains(end) { upstream.send(completion: .finished) }
-    #expect(inFlight(balancer) == 0)
+    expectEqual(inFlight(balancer), 0)
     let events = recorder.events.count
     for connection in upstream.connections {
       connection.send(9)
@@ -80,9 +81,9 @@ struct BalancedCallContractTests {
       connection.send(completion: .failure(TestFailure.transient))
     }
     scheduler.advance(by: .seconds(100))
-    #expect(recorder.events.count == events)
-    #expect(inFlight(balancer) == 0)
-    #expect(scheduler.pendingCount == 0)
+    expectEqual(recorder.events.count, events)
+    expectEqual(inFlight(balancer), 0)
+    expectEqual(scheduler.pendingCount, 0)
   }
 
   @Test("no more comes than was requested")
@@ -90,13 +91,13 @@ struct BalancedCallContractTests {
     let recorder = Recorder<Int, any Error>(requesting: .max(2))
     try balancer().makeCall().publisher(time: time) { [upstream] _ in upstream }.subscribe(recorder)
     for value in 1...5 { upstream.send(value) }
-    #expect(recorder.values == [1, 2])
+    expectEqual(recorder.values, [1, 2])
     recorder.request(.max(1))
-    #expect(upstream.requests.reduce(.none, +) == .max(3))
+    expectEqual(upstream.requests.reduce(.none, +), .max(3))
     upstream.send(6)
-    #expect(recorder.values == [1, 2, 6])
+    expectEqual(recorder.values, [1, 2, 6])
     recorder.cancel()
-    #expect(upstream.cancelCount == 1)
+    expectEqual(upstream.cancelCount, 1)
   }
 
   @Test("the time is read once to pick a replica, and once for the end", arguments: [false, true])
@@ -111,11 +112,11 @@ struct BalancedCallContractTests {
     )
     let recorder = Recorder<Int, any Error>()
     try balancer().makeCall().publisher(time: counting) { [upstream] _ in upstream }.subscribe(recorder)
-    #expect(reads.count == 1)
+    expectEqual(reads.count, 1)
     upstream.send(1)
-    #expect(reads.count == 1)
+    expectEqual(reads.count, 1)
     upstream.send(completion: fails ? .failure(TestFailure.permanent) : .finished)
-    #expect(reads.count == 2)
+    expectEqual(reads.count, 2)
   }
 
   @Test("a thousand attempts that fail at once take the stack of one")
@@ -129,8 +130,8 @@ struct BalancedCallContractTests {
       return Fail<Int, any Error>(error: TestFailure.transient)
     }
     .subscribe(recorder)
-    #expect(depths.count == 1_001)
-    #expect(inFlight(balancer) == 0)
+    expectEqual(depths.count, 1_001)
+    expectEqual(inFlight(balancer), 0)
     // AddressSanitizer keeps such a variable elsewhere, in a place that it does not use again soon.
     #if !ASAN
       #expect((depths.entries.max() ?? 0) - (depths.entries.min() ?? 0) < 64 * 1_024)

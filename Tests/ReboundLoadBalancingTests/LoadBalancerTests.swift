@@ -1,4 +1,5 @@
 import Combine
+import Expectations
 import Rebound
 import ReboundLoadBalancing
 import ReboundTesting
@@ -80,9 +81,9 @@ struct LoadBalancerTests {
       }
       attempt.subscribe(recorder)
     }
-    #expect(balancer.snapshots(on: time).map(\.requestsInFlight) == [3, 3, 3], "\(picked)")
+    expectEqual(balancer.snapshots(on: time).map(\.requestsInFlight), [3, 3, 3], "\(picked)")
     open.send(completion: .finished)
-    #expect(balancer.snapshots(on: time).map(\.requestsInFlight) == [0, 0, 0])
+    expectEqual(balancer.snapshots(on: time).map(\.requestsInFlight), [0, 0, 0])
   }
 
   @Test func avoidsASlowReplicaAndTriesItAgainOnceItsLatencyIsForgotten() throws {
@@ -137,10 +138,10 @@ struct LoadBalancerTests {
       if cancelsSoon { balancer.makeCall().publisher(time: time) { _ in Answer() }.subscribe(recorder) }
       scheduler.advance(by: .milliseconds(100))
       recorder.cancel()
-      #expect(scheduler.elapsed - start == .milliseconds(6_100))
+      expectEqual(scheduler.elapsed - start, .milliseconds(6_100))
       return balancer.snapshots(on: time).map(\.latency)
     }
-    #expect(latencies[0] == latencies[1])
+    expectEqual(latencies[0], latencies[1])
     #expect(latencies[0] != [.zero])
   }
 
@@ -175,7 +176,7 @@ struct LoadBalancerTests {
       }
       #expect(Set(places.entries.prefix(3)).count == 3 && places.entries.count == 4)
     }
-    #expect(balancer.snapshots(on: time).map(\.requestsInFlight) == [0, 0, 0])
+    expectEqual(balancer.snapshots(on: time).map(\.requestsInFlight), [0, 0, 0])
   }
 
   @Test func sendsARetryElsewhereThoughTheReplicaOfTheFirstAttemptIsTheBest() throws {
@@ -232,22 +233,22 @@ struct LoadBalancerTests {
     #expect(answers[0].replica != answers[1].replica)
     answers[1].answer.send(1)
     answers[1].answer.send(completion: .finished)
-    #expect(recorder.values == [1])
+    expectEqual(recorder.values, [1])
     let snapshots = balancer.snapshots(on: time)
-    #expect(snapshots.map(\.requestsInFlight) == [0, 0])
-    #expect(snapshots.first { $0.replica == answers[0].replica }?.latency == .seconds(1))
+    expectEqual(snapshots.map(\.requestsInFlight), [0, 0])
+    expectEqual(snapshots.first { $0.replica == answers[0].replica }?.latency, .seconds(1))
   }
 
   @Test func measuresAnAsynchronousAttemptAndGivesItsPlaceBackHoweverItEnds() async throws {
     let balancer = try balancer(among: ["a"])
     let scheduler = scheduler
     let answer = try await balancer.makeCall().run(time: time) { replica in
-      #expect(balancer.snapshots(on: scheduler.time).map(\.requestsInFlight) == [1])
+      expectEqual(balancer.snapshots(on: scheduler.time).map(\.requestsInFlight), [1])
       scheduler.advance(by: .milliseconds(250))
       return replica
     }
-    #expect(answer == "a")
-    #expect(balancer.snapshots(on: time).map(\.latency) == [.milliseconds(250)])
+    expectEqual(answer, "a")
+    expectEqual(balancer.snapshots(on: time).map(\.latency), [.milliseconds(250)])
     let task = Task {
       try await balancer.makeCall().run(time: scheduler.time) { _ in
         withUnsafeCurrentTask { $0?.cancel() }
@@ -255,7 +256,7 @@ struct LoadBalancerTests {
       }
     }
     await #expect(throws: CancellationError.self) { try await task.value }
-    #expect(balancer.snapshots(on: time).map(\.requestsInFlight) == [0])
+    expectEqual(balancer.snapshots(on: time).map(\.requestsInFlight), [0])
   }
 
   @Test func countsNoAttemptThatIsCancelledBeforeItBegins() throws {
@@ -265,7 +266,7 @@ struct LoadBalancerTests {
       balancer.makeCall().publisher(time: time) { _ in Answer() }.subscribe(subscriber)
       #expect(subscriber.isSubscribed)
     }
-    #expect(balancer.snapshots(on: time).map(\.requestsInFlight) == [0, 0, 0])
+    expectEqual(balancer.snapshots(on: time).map(\.requestsInFlight), [0, 0, 0])
   }
 
   // MARK: Replicas that come and go
@@ -275,7 +276,7 @@ struct LoadBalancerTests {
     #expect(throws: InvalidPolicy.self) { try self.balancer(among: ["a", "a"]) }
     let balancer = try balancer()
     #expect(throws: InvalidPolicy.self) { try balancer.replaceReplicas(by: []) }
-    #expect(balancer.replicas == ["a", "b", "c"])
+    expectEqual(balancer.replicas, ["a", "b", "c"])
   }
 
   @Test func goesToNewReplicasAtOnceAndLetsAttemptsAtOldOnesEnd() throws {
@@ -284,17 +285,17 @@ struct LoadBalancerTests {
     let recorder = Recorder<Int, any Error>()
     balancer.makeCall().publisher(time: time) { _ in open }.subscribe(recorder)
     try balancer.replaceReplicas(by: ["c"])
-    #expect(picks(balancer, count: 10) == ["c": 10])
+    expectEqual(picks(balancer, count: 10), ["c": 10])
     open.send(1)
     open.send(completion: .finished)
-    #expect(recorder.values == [1])
-    #expect(balancer.snapshots(on: time).map(\.replica) == ["c"])
-    #expect(balancer.snapshots(on: time).map(\.requestsInFlight) == [0])
+    expectEqual(recorder.values, [1])
+    expectEqual(balancer.snapshots(on: time).map(\.replica), ["c"])
+    expectEqual(balancer.snapshots(on: time).map(\.requestsInFlight), [0])
   }
 
   @Test func staysWithTheOnlyReplicaHoweverOftenItFails() throws {
     let balancer = try balancer(among: ["a"])
-    #expect(picks(balancer, count: 20, fails: { _ in true }) == ["a": 20])
+    expectEqual(picks(balancer, count: 20, fails: { _ in true }), ["a": 20])
   }
 
   @Test func letsAnAttemptRunAtAReplicaThatGoesWhileItIsBeingMade() throws {
@@ -306,11 +307,11 @@ struct LoadBalancerTests {
       return open
     }
     attempt.subscribe(recorder)
-    #expect(balancer.snapshots(on: time).map(\.requestsInFlight) == [0])
+    expectEqual(balancer.snapshots(on: time).map(\.requestsInFlight), [0])
     open.send(1)
     open.send(completion: .finished)
-    #expect(recorder.values == [1])
-    #expect(balancer.snapshots(on: time).map(\.requestsInFlight) == [0])
+    expectEqual(recorder.values, [1])
+    expectEqual(balancer.snapshots(on: time).map(\.requestsInFlight), [0])
   }
 
   // MARK: Probes
@@ -333,7 +334,7 @@ struct LoadBalancerTests {
     _ = picks(balancer, count: 20)
     let found = picks(balancer, count: 300)
     #expect(found["3"] == nil, "\(found)")
-    #expect(found.max { $0.value < $1.value }?.key == "7", "\(found)")
+    expectEqual(found.max { $0.value < $1.value }?.key, "7", "\(found)")
   }
 
   @Test func probesUnderNoDeadlineOfACall() throws {
@@ -353,10 +354,10 @@ struct LoadBalancerTests {
     let most = ReplicaLoad(requestsInFlight: .max, latency: .zero)
     let least = ReplicaLoad(requestsInFlight: .min, latency: .zero)
     let found = try picks(probed(["a": most, "b": most]), count: 20)
-    #expect(found.count == 2, "\(found)")
+    expectEqual(found.count, 2, "\(found)")
     let balancer = try probed(["a": most, "b": least])
     _ = picks(balancer, count: 20)
-    #expect(picks(balancer, count: 20) == ["b": 20])
+    expectEqual(picks(balancer, count: 20), ["b": 20])
   }
 
   @Test func asksAFewReplicasForEachAttemptAndNoneTwice() throws {
@@ -371,10 +372,10 @@ struct LoadBalancerTests {
       }
     )
     attempt(balancer)
-    #expect(asked.entries.count == 2)
+    expectEqual(asked.entries.count, 2)
     for _ in 0..<200 { attempt(balancer) }
     // Nobody has answered, so nobody is asked again before a second has passed.
-    #expect(Set(asked.entries).count == asked.entries.count)
+    expectEqual(Set(asked.entries).count, asked.entries.count)
     scheduler.advance(by: .seconds(2))
     let before = asked.entries.count
     attempt(balancer)
@@ -435,7 +436,7 @@ struct LoadBalancerTests {
     silence()
     try balancer.replaceReplicas(by: ["d", "e"])
     let found = picks(balancer, count: 20)
-    #expect(Set(found.keys) == ["d", "e"], "\(found)")
+    expectEqual(Set(found.keys), ["d", "e"], "\(found)")
   }
 
   @Test func doesNotGoByAnswersOfWhoFailsAProbe() throws {
@@ -479,17 +480,17 @@ struct LoadBalancerTests {
     let (call, time) = (balancer.makeCall(), time)
     others.withLock { $0 = { call.publisher(time: time) { _ in Answer() }.subscribe(Recorder<Int, any Error>()) } }
     attempt(balancer)
-    #expect(asked.entries == ["a"])
+    expectEqual(asked.entries, ["a"])
     // That one has been answered, so the next attempt asks again.
     attempt(balancer)
-    #expect(asked.entries == ["a", "a"])
+    expectEqual(asked.entries, ["a", "a"])
     // And again once that question has grown too old, which then ends.
     scheduler.advance(by: .seconds(2))
     attempt(balancer)
-    #expect(asked.entries.count == 3)
-    #expect(cancelled.entries == ["a"])
+    expectEqual(asked.entries.count, 3)
+    expectEqual(cancelled.entries, ["a"])
     attempt(balancer)
-    #expect(asked.entries.count == 3)
+    expectEqual(asked.entries.count, 3)
   }
 
   @Test func letsItsProbesGo() throws {
@@ -503,10 +504,10 @@ struct LoadBalancerTests {
     weak let weakBalancer = balancer
     if let balancer { for _ in 0..<10 { attempt(balancer) } }
     try balancer?.replaceReplicas(by: ["b", "c"])
-    #expect(cancelled.entries == ["a"])
+    expectEqual(cancelled.entries, ["a"])
     balancer = nil
     #expect(weakBalancer == nil)
-    #expect(cancelled.entries.sorted() == ["a", "b", "c"])
+    expectEqual(cancelled.entries.sorted(), ["a", "b", "c"])
   }
 
   // MARK: Code of others
@@ -526,7 +527,7 @@ struct LoadBalancerTests {
     held.withLock { $0 = balancer }
     let found = picks(balancer, count: 100)
     #expect(found.values.reduce(0, +) == 100 && found.count > 5, "\(found)")
-    #expect(draws.entries == [[]])
+    expectEqual(draws.entries, [[]])
     _ = held.exchange(nil)
   }
 
@@ -535,7 +536,7 @@ struct LoadBalancerTests {
       let balancer = try balancer(among: (0..<50).map { "\($0)" })
       return (0..<50).map { _ in attempt(balancer) }
     }
-    #expect(try picked() == picked())
+    try expectEqual(picked(), picked())
   }
 
   @Test func replacesReplicasWhoseHashAndEndAskTheBalancer() throws {
@@ -552,10 +553,10 @@ struct LoadBalancerTests {
     )
     held.withLock { $0 = balancer }
     try balancer.replaceReplicas(by: ["b"].map { CuriousReplica($0, look) })
-    #expect(balancer.replicas.map(\.name) == ["b"])
+    expectEqual(balancer.replicas.map(\.name), ["b"])
     // Three are hashed when those before are looked up, and the three have ended when there is only one.
     #expect(looks.entries.contains(3))
-    #expect(looks.entries.suffix(3) == [1, 1, 1])
+    expectEqual(looks.entries.suffix(3), [1, 1, 1])
     _ = held.exchange(nil)
   }
 
@@ -576,15 +577,15 @@ struct LoadBalancerTests {
     let open = Answer()
     let recorders = [Recorder<Int, any Error>(), Recorder<Int, any Error>()]
     for recorder in recorders { balancer.makeCall().publisher(time: time) { _ in open }.subscribe(recorder) }
-    #expect(balancer.snapshots(on: time).map(\.requestsInFlight) == [1, 1])
+    expectEqual(balancer.snapshots(on: time).map(\.requestsInFlight), [1, 1])
     countdown.withLock { $0 = hashes }
     try balancer.replaceReplicas(by: ["c", "b"].map { CuriousReplica($0, look) })
     countdown.withLock { $0 = .max }
     let snapshots = balancer.snapshots(on: time)
-    #expect(snapshots.map(\.replica.name) == ["c", "b"])
-    #expect(snapshots.map(\.requestsInFlight) == [0, 1])
+    expectEqual(snapshots.map(\.replica.name), ["c", "b"])
+    expectEqual(snapshots.map(\.requestsInFlight), [0, 1])
     open.send(completion: .finished)
-    #expect(balancer.snapshots(on: time).map(\.requestsInFlight) == [0, 0])
+    expectEqual(balancer.snapshots(on: time).map(\.requestsInFlight), [0, 0])
     _ = held.exchange(nil)
   }
 
@@ -609,7 +610,7 @@ struct LoadBalancerTests {
       }
     }
     #expect(balancer.snapshots().allSatisfy { $0.requestsInFlight == 0 })
-    #expect(places.entries.count == 4_000)
+    expectEqual(places.entries.count, 4_000)
   }
 
   @Test func tellsItsGaugeHowManyAttemptsAreUnderWay() throws {
@@ -618,7 +619,7 @@ struct LoadBalancerTests {
     let open = Answer()
     balancer.makeCall().publisher(time: time) { _ in open }.subscribe(recorder)
     let reading = try #require(balancer.reading)
-    #expect(reading.measurements.map(\.value) == [1, 1])
+    expectEqual(reading.measurements.map(\.value), [1, 1])
     #expect(reading.description.contains("1 in flight"))
   }
 
@@ -631,7 +632,7 @@ struct LoadBalancerTests {
     #expect(throws: InvalidPolicy.self) { try LoadBalancerPolicy(maxProbeAge: .zero) }
     #expect(throws: InvalidPolicy.self) { try LoadBalancerPolicy(maxCandidates: 1) }
     let standard = try? LoadBalancerPolicy()
-    #expect(standard == .standard)
+    expectEqual(standard, .standard)
   }
 }
 

@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import Rebound
 import ReboundOutbox
@@ -36,15 +37,15 @@ struct FileOutboxStorageTests {
     storage.close()
     let again = FileOutboxStorage(at: folder.file)
     let contents = try again.open()
-    #expect(contents.records == records)
+    expectEqual(contents.records, records)
     #expect(contents.damage.isEmpty)
     try again.replace(with: [records[2]])
     try again.append([records[0]], durably: true)
     again.close()
-    #expect(try storage.open().records == [records[2], records[0]])
-    #expect(folder.names == ["orders.outbox", "orders.outbox.lock"])
+    try expectEqual(storage.open().records, [records[2], records[0]])
+    expectEqual(folder.names, ["orders.outbox", "orders.outbox.lock"])
     let attributes = try FileManager.default.attributesOfItem(atPath: folder.file.path)
-    #expect((attributes[.posixPermissions] as? NSNumber)?.intValue == 0o600)
+    expectEqual((attributes[.posixPermissions] as? NSNumber)?.intValue, 0o600)
   }
 
   @Test("two outboxes cannot have one file, not even in one process; the next can once it is closed or released")
@@ -57,7 +58,7 @@ struct FileOutboxStorageTests {
     #expect(throws: OutboxStorageFailure.inUse(folder.file.path)) { try first?.open() }
     try first?.append(records, durably: true)
     first = nil
-    #expect(try second.open().records == records)
+    try expectEqual(second.open().records, records)
   }
 
   #if os(Linux)
@@ -89,11 +90,11 @@ struct FileOutboxStorageTests {
     let whole = try Data(contentsOf: folder.file)
     try whole.dropLast(3).write(to: folder.file)
     let contents = try storage.open()
-    #expect(contents.records == Array(records[..<2]))
-    #expect(contents.damage == [.torn(bytes: 12)])
+    expectEqual(contents.records, Array(records[..<2]))
+    expectEqual(contents.damage, [.torn(bytes: 12)])
     try storage.append([records[2]], durably: true)
     storage.close()
-    #expect(try Data(contentsOf: folder.file) == whole)
+    try expectEqual(Data(contentsOf: folder.file), whole)
   }
 
   @Test("a damaged line is left out and reported, and the file as it was is kept beside under a free name")
@@ -109,15 +110,15 @@ struct FileOutboxStorageTests {
       damaged[place] = UInt8(number)
       try damaged.write(to: folder.file)
       let contents = try storage.open()
-      #expect(contents.records == [records[0], records[2]])
+      expectEqual(contents.records, [records[0], records[2]])
       let copy = "\(folder.file.path).damaged-\(number)"
-      #expect(contents.damage == [.corrupt(lines: [3], keptAt: copy)])
-      #expect(try Data(contentsOf: URL(fileURLWithPath: copy)) == damaged)
+      expectEqual(contents.damage, [.corrupt(lines: [3], keptAt: copy)])
+      try expectEqual(Data(contentsOf: URL(fileURLWithPath: copy)), damaged)
       try storage.replace(with: contents.records)
       storage.close()
     }
     let contents = try storage.open()
-    #expect(contents.records == [records[0], records[2]])
+    expectEqual(contents.records, [records[0], records[2]])
     #expect(contents.damage.isEmpty)
   }
 
@@ -128,18 +129,18 @@ struct FileOutboxStorageTests {
     try damaged.write(to: folder.file)
     let copy = "\(folder.file.path).damaged-1"
     for _ in 0..<3 {
-      #expect(try storage.open().damage == [.corrupt(lines: [2], keptAt: copy)])
+      try expectEqual(storage.open().damage, [.corrupt(lines: [2], keptAt: copy)])
       #expect(throws: OutboxStorageFailure.notReady(folder.file.path)) { try storage.append(records, durably: true) }
       storage.close()
-      #expect(try Data(contentsOf: folder.file) == damaged)
-      #expect(folder.names == ["orders.outbox", "orders.outbox.damaged-1", "orders.outbox.lock"])
+      try expectEqual(Data(contentsOf: folder.file), damaged)
+      expectEqual(folder.names, ["orders.outbox", "orders.outbox.damaged-1", "orders.outbox.lock"])
     }
     _ = try storage.open()
     try storage.replace(with: [records[0]])
     try storage.append([records[1]], durably: true)
     storage.close()
     let contents = try storage.open()
-    #expect(contents.records == Array(records[..<2]))
+    expectEqual(contents.records, Array(records[..<2]))
     #expect(contents.damage.isEmpty)
   }
 
@@ -159,16 +160,16 @@ struct FileOutboxStorageTests {
     let contents = try storage.open()
     for _ in 0..<3 {
       #expect(throws: OutboxStorageFailure.self) { try storage.replace(with: contents.records) }
-      #expect(folder.names == ["orders.outbox", "orders.outbox.lock", "orders.outbox.new"])
-      #expect(try Data(contentsOf: folder.file) == damaged)
+      expectEqual(folder.names, ["orders.outbox", "orders.outbox.lock", "orders.outbox.new"])
+      try expectEqual(Data(contentsOf: folder.file), damaged)
     }
     try FileManager.default.removeItem(at: new)
     try storage.replace(with: contents.records)
     storage.close()
-    #expect(try storage.open().records == Array(records[..<2]))
-    #expect(folder.names == ["orders.outbox", "orders.outbox.damaged-1", "orders.outbox.lock"])
+    try expectEqual(storage.open().records, Array(records[..<2]))
+    expectEqual(folder.names, ["orders.outbox", "orders.outbox.damaged-1", "orders.outbox.lock"])
     let copy = folder.url.appendingPathComponent("orders.outbox.damaged-1")
-    #expect(try Data(contentsOf: copy) == damaged)
+    try expectEqual(Data(contentsOf: copy), damaged)
   }
 
   @Test("a copy that the process before has made, and no more, is the copy")
@@ -179,8 +180,8 @@ struct FileOutboxStorageTests {
     try damaged.write(to: folder.file)
     try Data("another".utf8).write(to: URL(fileURLWithPath: copies[0]))
     try damaged.write(to: URL(fileURLWithPath: copies[1]))
-    #expect(try storage.open().damage == [.corrupt(lines: [2], keptAt: copies[1])])
-    #expect(folder.names.count { $0.contains("damaged") } == 2)
+    try expectEqual(storage.open().damage, [.corrupt(lines: [2], keptAt: copies[1])])
+    expectEqual(folder.names.count { $0.contains("damaged") }, 2)
   }
 
   @Test("the copy of a damaged file that is replaced stays, also if nobody knows whether the replacement does")
@@ -193,7 +194,7 @@ struct FileOutboxStorageTests {
     disk.refuse(call: 7)
     #expect(throws: SimulatedDisk.Fault.refused) { try storage.replace(with: contents.records) }
     #expect(try disk.read("/box") != damaged)
-    #expect(try disk.read("/box.damaged-1") == damaged)
+    try expectEqual(disk.read("/box.damaged-1"), damaged)
     try storage.replace(with: contents.records)
     storage.close()
     #expect(try storage.open().damage.isEmpty)
@@ -206,11 +207,11 @@ struct FileOutboxStorageTests {
     let path = folder.file.path
     try Data("Dear diary,\n".utf8).write(to: folder.file)
     #expect(throws: OutboxStorageFailure.notAnOutbox(path)) { try storage.open() }
-    #expect(try String(contentsOf: folder.file, encoding: .utf8) == "Dear diary,\n")
+    try expectEqual(String(contentsOf: folder.file, encoding: .utf8), "Dear diary,\n")
     let later = Data("c1988cd9 {\"rebound-outbox\":2}\n".utf8)
     try later.write(to: folder.file)
     #expect(throws: OutboxStorageFailure.laterVersion(path, version: 2)) { try storage.open() }
-    #expect(try Data(contentsOf: folder.file) == later)
+    try expectEqual(Data(contentsOf: folder.file), later)
     // It does not keep others out, either.
     try FileManager.default.removeItem(at: folder.file)
     #expect(try FileOutboxStorage(at: folder.file).open().records.isEmpty)
@@ -246,7 +247,7 @@ struct FileOutboxStorageTests {
       try storage.replace(with: records)
       storage.close()
       disk.restart(losingPower: true)
-      #expect(try FileOutboxStorage(path: "/box", disk: disk).open().records == records, "call \(fault)")
+      try expectEqual(FileOutboxStorage(path: "/box", disk: disk).open().records, records, "call \(fault)")
     }
   }
 
@@ -257,10 +258,10 @@ struct FileOutboxStorageTests {
     _ = try storage.open()
     try storage.append([Data(repeating: UInt8(ascii: "x"), count: 80)], durably: true)
     #expect(throws: SmallDisk.Full.self) { try storage.replace(with: [Data(repeating: UInt8(ascii: "x"), count: 160)]) }
-    #expect(disk.names == ["/box"])
+    expectEqual(disk.names, ["/box"])
     try storage.append(records, durably: true)
     storage.close()
-    #expect(try storage.open().records.count == 4)
+    try expectEqual(storage.open().records.count, 4)
   }
 
   @Test("a replacement that cannot be put in its place leaves nothing beside the journal")
@@ -272,7 +273,7 @@ struct FileOutboxStorageTests {
     try FileManager.default.removeItem(at: folder.file)
     try FileManager.default.createDirectory(at: folder.file, withIntermediateDirectories: false)
     #expect(throws: OutboxStorageFailure.self) { try storage.replace(with: records) }
-    #expect(folder.names == ["orders.outbox", "orders.outbox.lock"])
+    expectEqual(folder.names, ["orders.outbox", "orders.outbox.lock"])
   }
 
   // In the second there is room for a copy, but none for the replacement behind that.
@@ -290,8 +291,8 @@ struct FileOutboxStorageTests {
     damaged[damaged.count - 2] = UInt8(ascii: "y")
     try disk.create("/box").write(damaged)
     #expect(throws: SmallDisk.Full.self) { try storage.replace(with: storage.open().records) }
-    #expect(disk.names == ["/box"])
-    #expect(disk.read("/box") == damaged)
+    expectEqual(disk.names, ["/box"])
+    expectEqual(disk.read("/box"), damaged)
   }
 
   @Test("what could not be stored durably is not there after a restart")
@@ -305,7 +306,7 @@ struct FileOutboxStorageTests {
     #expect(throws: SimulatedDisk.Fault.refused) { try storage.append([records[1]], durably: true) }
     storage.close()
     disk.restart(losingPower: false)
-    #expect(try FileOutboxStorage(path: "/box", disk: disk).open().records == [records[0]])
+    try expectEqual(FileOutboxStorage(path: "/box", disk: disk).open().records, [records[0]])
   }
 
   @Test("power that goes in any call of a replacement leaves the old records or the new ones, whole")
@@ -338,7 +339,7 @@ struct FileOutboxStorageTests {
       _ = try storage.open()
       try storage.append([records[0]], durably: true)
       disk.restart(losingPower: true)
-      #expect(try disk.outboxStorage(at: "/box").open().records == [records[0]], "seed \(seed)")
+      try expectEqual(disk.outboxStorage(at: "/box").open().records, [records[0]], "seed \(seed)")
     }
   }
 }

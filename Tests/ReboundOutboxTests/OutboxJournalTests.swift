@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import Testing
 
@@ -11,22 +12,22 @@ struct OutboxJournalTests {
 
   @Test("the checksum is that of IEEE 802.3", arguments: [("", 0), ("123456789", 0xCBF4_3926), ("a", 0xE8B7_BE43)])
   func checksum(_ text: String, _ expected: UInt32) {
-    #expect(CRC32.checksum(of: Data(text.utf8)) == expected)
+    expectEqual(CRC32.checksum(of: Data(text.utf8)), expected)
   }
 
   @Test("a line is the checksum, a space, the record")
   func line() {
-    #expect(String(decoding: OutboxJournal.line(of: Data("123456789".utf8)), as: UTF8.self) == "cbf43926 123456789\n")
-    #expect(OutboxJournal.line(of: Data()).count == 10)
+    expectEqual(String(decoding: OutboxJournal.line(of: Data("123456789".utf8)), as: UTF8.self), "cbf43926 123456789\n")
+    expectEqual(OutboxJournal.line(of: Data()).count, 10)
   }
 
   @Test("what was written is read")
   func roundTrip() {
     let reading = OutboxJournal.read(file)
-    #expect(reading.records == records)
-    #expect(reading.version == 1)
+    expectEqual(reading.records, records)
+    expectEqual(reading.version, 1)
     #expect(reading.corruptLines.isEmpty)
-    #expect(reading.tornBytes == 0)
+    expectEqual(reading.tornBytes, 0)
   }
 
   @Test("a file that is cut off anywhere gives the records that are whole, and says how much is not")
@@ -35,8 +36,8 @@ struct OutboxJournalTests {
     for length in 0...file.count {
       let reading = OutboxJournal.read(file.prefix(length))
       let whole = ends.count { $0 <= length }
-      #expect(reading.records == Array(records.prefix(max(whole - 1, 0))), "cut at \(length)")
-      #expect(reading.tornBytes == length - (ends.last { $0 <= length } ?? 0), "cut at \(length)")
+      expectEqual(reading.records, Array(records.prefix(max(whole - 1, 0))), "cut at \(length)")
+      expectEqual(reading.tornBytes, length - (ends.last { $0 <= length } ?? 0), "cut at \(length)")
       #expect(reading.corruptLines.isEmpty, "cut at \(length)")
     }
   }
@@ -48,7 +49,7 @@ struct OutboxJournalTests {
     for byte in [UInt8(0), 0x0B, 0x20, 0xFF] {
       let damaged = file.dropLast() + [byte]
       let reading = OutboxJournal.read(damaged)
-      #expect(reading.records == records)
+      expectEqual(reading.records, records)
       #expect(reading.tornBytes > 0)
       // The first line alone is no journal.
       #expect(!OutboxJournal.read(OutboxJournal.preamble.dropLast() + [byte]).hasWholeLine)

@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import Rebound
 import ReboundOutbox
@@ -8,8 +9,8 @@ struct OutboxPolicyTests {
   @Test("the standard policy is one that could have been made")
   func standard() throws {
     let made = try OutboxPolicy()
-    #expect(made.capacity == OutboxPolicy.standard.capacity)
-    #expect(made.timeToLive == .seconds(604_800))
+    expectEqual(made.capacity, OutboxPolicy.standard.capacity)
+    expectEqual(made.timeToLive, .seconds(604_800))
   }
 
   /// A policy that cannot be made, and what is said of it.
@@ -47,13 +48,13 @@ struct OutboxPolicyTests {
   )
   func refuses(_ refusal: Refusal) {
     let error = #expect(throws: InvalidPolicy.self) { _ = try refusal.make() }
-    #expect(error?.description == refusal.text)
+    expectEqual(error?.description, refusal.text)
   }
 
   @Test("a full outbox has words for people")
   func words() {
     let full = OutboxFull(pending: 2, deadLetters: 1, bytes: 9, capacity: 2, maxBytes: 100)
-    #expect(full.localizedDescription == "There is no room to keep more for later.")
-    #expect(full.recoverySuggestion == "Wait until some of it is sent, or decide about what could not be sent.")
+    expectEqual(full.localizedDescription, "There is no room to keep more for later.")
+    expectEqual(full.recoverySuggestion, "Wait until some of it is sent, or decide about what could not be sent.")
   }
 }

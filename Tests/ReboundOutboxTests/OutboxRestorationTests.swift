@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import Rebound
 import Testing
@@ -25,13 +26,13 @@ struct OutboxRestorationTests {
   func largestNumber(number: String) throws {
     for record in [Self.entry(number), #"{"number":{"next":\#(number)}}"#, Self.entry(number, attempts: #""none""#)] {
       let restored = Self.restored(record)
-      #expect(restored.carried.map(\.record) == [Data(record.utf8)])
+      expectEqual(restored.carried.map(\.record), [Data(record.utf8)])
       #expect(!restored.damage.isEmpty)
       var (machine, change) = (restored.machine, Machine.Change())
       let date = Date(timeIntervalSince1970: 0)
       let draft = machine.draft("new", key: "k", idempotencyKey: "i", timeToLive: nil, date: date)
       try machine.add(draft, replacing: [], size: 1, &change)
-      #expect(machine.entries.map(\.payload) == ["new"])
+      expectEqual(machine.entries.map(\.payload), ["new"])
     }
   }
 
@@ -44,7 +45,7 @@ struct OutboxRestorationTests {
     ]
   )
   func numberOfDamage(record: String) {
-    #expect(Self.restored(Self.entry("1"), record).machine.nextNumber == 8)
+    expectEqual(Self.restored(Self.entry("1"), record).machine.nextNumber, 8)
   }
 
   @Test("an entry's own time to live is still known when all records were written anew")
@@ -59,7 +60,7 @@ struct OutboxRestorationTests {
     machine = restored.machine
     let isRevived = machine.revive(entry.id, date: date + 100, &change)
     #expect(isRevived)
-    #expect(machine.entries.map(\.expiresAt) == [date + 130])
+    expectEqual(machine.entries.map(\.expiresAt), [date + 130])
   }
 
   @Test("damaged lines may have added entries behind all that can be read, whose numbers are given to no other")
@@ -70,7 +71,7 @@ struct OutboxRestorationTests {
       damage: [.torn(bytes: 9), .corrupt(lines: [3], keptAt: "/copy")]
     )
     let restored = OutboxRestoration(contents, into: Machine(.standard, random: .system))
-    #expect(restored.machine.nextNumber == 2 + 1 << 20)
+    expectEqual(restored.machine.nextNumber, 2 + 1 << 20)
     #expect(restored.hasLostLines)
     #expect(!Self.restored(Self.entry("1")).hasLostLines)
   }
@@ -88,8 +89,8 @@ struct OutboxRestorationTests {
       )
       let empty = Machine(.standard, random: .system)
       let restored = OutboxRestoration(contents, into: empty) { $0.payload != "once" }
-      #expect(restored.machine.entries.map(\.attempts) == (isDamaged ? [1, 1, 0, 1] : [0, 1, 0, 0]))
-      #expect(restored.interrupted == [OutboxEntryID(2)])
+      expectEqual(restored.machine.entries.map(\.attempts), isDamaged ? [1, 1, 0, 1] : [0, 1, 0, 0])
+      expectEqual(restored.interrupted, [OutboxEntryID(2)])
     }
   }
 
@@ -102,18 +103,18 @@ struct OutboxRestorationTests {
       damage: [.corrupt(lines: [3], keptAt: "/copy")]
     )
     let restored = OutboxRestoration(contents, into: Machine(.standard, random: .system))
-    #expect(restored.carried.map(\.record) == [add(1), add(2), begin(2), begin(1)].map { Data($0.utf8) })
+    expectEqual(restored.carried.map(\.record), [add(1), add(2), begin(2), begin(1)].map { Data($0.utf8) })
   }
 
   @Test("attempts stay at the largest and the smallest number instead of going beyond them")
   func attempts() {
     let most = Self.restored(Self.entry("1", attempts: "\(Int.max)"), #"{"begin":{"id":1}}"#)
-    #expect(most.machine.entries.map(\.attempts) == [.max])
+    expectEqual(most.machine.entries.map(\.attempts), [.max])
     var (machine, change) = (most.machine, Machine.Change())
     let now = Machine.Moment(elapsed: .zero, date: Date(timeIntervalSince1970: 0))
-    #expect(machine.begin(at: now, &change).map(\.attempts) == [.max])
+    expectEqual(machine.begin(at: now, &change).map(\.attempts), [.max])
     let failed = #"{"fail":{"id":1,"failure":{"text":"t","date":1},"counts":false}}"#
-    #expect(Self.restored(Self.entry("1", attempts: "\(Int.min)"), failed).machine.entries.map(\.attempts) == [.min])
+    expectEqual(Self.restored(Self.entry("1", attempts: "\(Int.min)"), failed).machine.entries.map(\.attempts), [.min])
   }
 
   @Test("all that is stored of an entry that cannot be decoded is carried along, its attempts too")
@@ -122,7 +123,7 @@ struct OutboxRestorationTests {
     let begin = #"{"begin":{"id":1}}"#
     let failed = #"{"fail":{"id":1,"failure":{"text":"t","date":1},"counts":false}}"#
     let restored = Self.restored(add, begin, failed, begin)
-    #expect(restored.carried.map(\.record) == [add, begin, failed, begin].map { Data($0.utf8) })
+    expectEqual(restored.carried.map(\.record), [add, begin, failed, begin].map { Data($0.utf8) })
     // It is not sent by this version.
     #expect(restored.interrupted.isEmpty)
     let removed = Self.restored(add, begin, #"{"remove":{"id":1}}"#)
@@ -133,11 +134,11 @@ struct OutboxRestorationTests {
   func twice() {
     let machine = Self.restored(Self.entry("1", payload: "old"), Self.entry("2"), Self.entry("1", payload: "new"))
       .machine
-    #expect(machine.entries.map(\.payload) == ["new", "p"])
-    #expect(machine.waiting(for: "k") == [OutboxEntryID(1), OutboxEntryID(2)])
+    expectEqual(machine.entries.map(\.payload), ["new", "p"])
+    expectEqual(machine.waiting(for: "k"), [OutboxEntryID(1), OutboxEntryID(2)])
     let buried = #"{"bury":{"id":1,"reason":"expired","failure":{"text":"t","date":1}}}"#
     let again = Self.restored(Self.entry("1"), buried, Self.entry("1", payload: "new")).machine
-    #expect(again.entries.map(\.payload) == ["new"])
+    expectEqual(again.entries.map(\.payload), ["new"])
     #expect(again.deadLetters.isEmpty)
   }
 }

@@ -1,4 +1,5 @@
 import Combine
+import Expectations
 import Foundation
 import Rebound
 import ReboundOutbox
@@ -23,7 +24,7 @@ struct OutboxTests {
         receiver: receiver
       )
       key = try #require(try first.enqueue("a")?.get()).idempotencyKey
-      #expect(first.outbox.state == OutboxState(pending: 1, delivering: 0))
+      expectEqual(first.outbox.state, OutboxState(pending: 1, delivering: 0))
       disk.restart(losingPower: true)
     }
     receiver.programAll { _ in .now(.delivered) }
@@ -35,8 +36,8 @@ struct OutboxTests {
     )
     second.outbox.start()
     scheduler.advance()
-    #expect(receiver.payloads == ["a", "a"])
-    #expect(receiver.arrivals.map(\.entry.idempotencyKey) == [key, key])
+    expectEqual(receiver.payloads, ["a", "a"])
+    expectEqual(receiver.arrivals.map(\.entry.idempotencyKey), [key, key])
     #expect(second.outbox.state.isEmpty)
   }
 
@@ -51,8 +52,8 @@ struct OutboxTests {
       return .now(.delivered)
     }
     let test = OutboxUnderTest(storage: storage, scheduler: scheduler, receiver: receiver)
-    #expect(try test.enqueue("a")?.get().id == OutboxEntryID(1))
-    #expect(stored.entries == [true])
+    try expectEqual(test.enqueue("a")?.get().id, OutboxEntryID(1))
+    expectEqual(stored.entries, [true])
   }
 
   @Test("what was under way when the process ended is sent again, and said to be")
@@ -64,16 +65,16 @@ struct OutboxTests {
     var first: OutboxUnderTest? = OutboxUnderTest(storage: storage, scheduler: scheduler, receiver: receiver)
     first?.enqueue("a")
     first?.enqueue("b")
-    #expect(receiver.payloads == ["a"])
+    expectEqual(receiver.payloads, ["a"])
     first = nil
     #expect(receiver.arrivals[0].isCancelled)
 
     let second = OutboxUnderTest(storage: storage, scheduler: scheduler, receiver: receiver)
     second.outbox.start()
     scheduler.advance()
-    #expect(receiver.payloads == ["a", "a", "b"])
-    #expect(receiver.arrivals[1].entry.attempts == 2)
-    #expect(second.log.lines.first == "opened with 2 pending, 1 of them to be sent again, 0 dead letters")
+    expectEqual(receiver.payloads, ["a", "a", "b"])
+    expectEqual(receiver.arrivals[1].entry.attempts, 2)
+    expectEqual(second.log.lines.first, "opened with 2 pending, 1 of them to be sent again, 0 dead letters")
   }
 
   @Test("entries of one key are delivered in order, one at a time; those of other keys at the same time")
@@ -82,7 +83,7 @@ struct OutboxTests {
     test.receiver.programAll { _ in .after(.seconds(1), .delivered) }
     for (payload, key) in [("a1", "a"), ("a2", "a"), ("b1", "b"), ("c1", "c")] { test.enqueue(payload, key: key) }
     test.scheduler.advance(by: .seconds(10))
-    #expect(test.receiver.timed == ["a1 at 0.0", "b1 at 0.0", "a2 at 1.0", "c1 at 1.0"])
+    expectEqual(test.receiver.timed, ["a1 at 0.0", "b1 at 0.0", "a2 at 1.0", "c1 at 1.0"])
   }
 
   @Test("a failure for the moment keeps its entry in front, and holds up its key alone")
@@ -91,12 +92,10 @@ struct OutboxTests {
     test.receiver.program("a1", .now(.tryLater(TestFailure.transient)), .now(.unreachable(TestFailure.transient)))
     for (payload, key) in [("a1", "a"), ("a2", "a"), ("b1", "b"), ("b2", "b")] { test.enqueue(payload, key: key) }
     test.scheduler.advance(by: .seconds(30))
-    #expect(
-      test.receiver.timed == ["a1 at 0.0", "b1 at 0.0", "b2 at 0.0", "a1 at 10.0", "a1 at 20.0", "a2 at 20.0"]
-    )
+    expectEqual(test.receiver.timed, ["a1 at 0.0", "b1 at 0.0", "b2 at 0.0", "a1 at 10.0", "a1 at 20.0", "a2 at 20.0"])
     // Only the attempt that may have arrived counts.
-    #expect(test.receiver.arrivals.filter { $0.entry.payload == "a1" }.map(\.entry.attempts) == [1, 2, 2])
-    #expect(test.scheduler.pendingCount == 0)
+    expectEqual(test.receiver.arrivals.filter { $0.entry.payload == "a1" }.map(\.entry.attempts), [1, 2, 2])
+    expectEqual(test.scheduler.pendingCount, 0)
   }
 
   @Test("the pause that the other side asks for is a floor, and has a limit")
@@ -111,7 +110,7 @@ struct OutboxTests {
     )
     test.enqueue("a")
     test.scheduler.advance(by: .seconds(1_000))
-    #expect(test.receiver.timed == ["a at 0.0", "a at 10.0", "a at 40.0", "a at 100.0"])
+    expectEqual(test.receiver.timed, ["a at 0.0", "a at 10.0", "a at 40.0", "a at 100.0"])
   }
 
   @Test("pauses grow from one failure in a row to the next, and begin anew after a delivery")
@@ -123,7 +122,7 @@ struct OutboxTests {
     test.enqueue("a")
     test.enqueue("b")
     test.scheduler.advance(by: .seconds(100))
-    #expect(test.receiver.timed == ["a at 0.0", "a at 10.0", "a at 30.0", "b at 30.0", "b at 40.0"])
+    expectEqual(test.receiver.timed, ["a at 0.0", "a at 10.0", "a at 30.0", "b at 30.0", "b at 40.0"])
   }
 
   @Test("a delivery without a verdict is tried again")
@@ -142,9 +141,9 @@ struct OutboxTests {
     let recorder = Recorder<OutboxEntry<String>, OutboxFailure>(on: scheduler)
     outbox.enqueueing("a", key: "k").subscribe(recorder)
     scheduler.advance(by: .seconds(9))
-    #expect(outbox.entries.first?.lastSetback?.text == "\(OutboxWithoutVerdict())")
+    expectEqual(outbox.entries.first?.lastSetback?.text, "\(OutboxWithoutVerdict())")
     scheduler.advance(by: .seconds(1))
-    #expect(count.count == 2)
+    expectEqual(count.count, 2)
     #expect(outbox.state.isEmpty)
   }
 
@@ -154,7 +153,7 @@ struct OutboxTests {
     test.receiver.programAll { _ in .now(.unreachable(TestFailure.transient)) }
     test.enqueue("a")
     test.scheduler.advance(by: .milliseconds(10))
-    #expect(test.receiver.payloads.count == 11)
+    expectEqual(test.receiver.payloads.count, 11)
   }
 
   // MARK: Connectivity
@@ -169,7 +168,7 @@ struct OutboxTests {
     #expect(!test.outbox.state.isOnline)
     online.send(true)
     test.scheduler.advance()
-    #expect(test.receiver.timed == ["a at 100.0"])
+    expectEqual(test.receiver.timed, ["a at 100.0"])
   }
 
   @Test("the return of the network ends pauses, but not those that the other side has asked for")
@@ -185,9 +184,7 @@ struct OutboxTests {
     test.scheduler.advance(by: .seconds(2))
     online.send(true)
     test.scheduler.advance(by: .seconds(100))
-    #expect(
-      test.receiver.timed == ["a at 0.0", "b at 0.0", "c at 0.0", "a at 4.0", "b at 4.0", "c at 20.0"]
-    )
+    expectEqual(test.receiver.timed, ["a at 0.0", "b at 0.0", "c at 0.0", "a at 4.0", "b at 4.0", "c at 20.0"])
   }
 
   @Test(
@@ -205,7 +202,7 @@ struct OutboxTests {
     test.scheduler.advance(by: .seconds(2))
     online.send(true)
     test.scheduler.advance(by: .seconds(100))
-    #expect(test.receiver.timed == ["a at 0.0", "a at 4.0"])
+    expectEqual(test.receiver.timed, ["a at 0.0", "a at 4.0"])
   }
 
   @Test("a person who does not want to wait ends all pauses")
@@ -216,7 +213,7 @@ struct OutboxTests {
     test.scheduler.advance(by: .seconds(1))
     test.outbox.deliverNow()
     test.scheduler.advance()
-    #expect(test.receiver.timed == ["a at 0.0", "a at 1.0"])
+    expectEqual(test.receiver.timed, ["a at 0.0", "a at 1.0"])
   }
 
   @Test("a paused outbox stores and sends nothing; what is under way goes on")
@@ -227,11 +224,11 @@ struct OutboxTests {
     test.outbox.pause()
     test.enqueue("b", key: "b")
     test.scheduler.advance(by: .seconds(60))
-    #expect(test.receiver.payloads == ["a"])
-    #expect(test.outbox.state == OutboxState(pending: 1, isPaused: true))
+    expectEqual(test.receiver.payloads, ["a"])
+    expectEqual(test.outbox.state, OutboxState(pending: 1, isPaused: true))
     test.outbox.resume()
     test.scheduler.advance()
-    #expect(test.receiver.timed == ["a at 0.0", "b at 60.0"])
+    expectEqual(test.receiver.timed, ["a at 0.0", "b at 60.0"])
   }
 
   @Test("goes by the clock of its scheduler, unless it is given another")
@@ -252,12 +249,12 @@ struct OutboxTests {
     }
     let (virtual, still) = (try outbox(), try outbox { Date(timeIntervalSince1970: 1_800_000_000) })
     scheduler.advance(by: .seconds(30))
-    #expect(virtual.entries.map(\.enqueuedAt) == [Date(timeIntervalSince1970: 0)])
-    #expect(still.entries.map(\.enqueuedAt) == [Date(timeIntervalSince1970: 1_800_000_000)])
+    expectEqual(virtual.entries.map(\.enqueuedAt), [Date(timeIntervalSince1970: 0)])
+    expectEqual(still.entries.map(\.enqueuedAt), [Date(timeIntervalSince1970: 1_800_000_000)])
     scheduler.advance(by: .seconds(60))
-    #expect(virtual.deadLetters.map(\.reason) == [.expired])
+    expectEqual(virtual.deadLetters.map(\.reason), [.expired])
     #expect(still.deadLetters.isEmpty)
-    #expect(still.entries.count == 1)
+    expectEqual(still.entries.count, 1)
   }
 
   @Test("policies inside of a delivery go by the time of the outbox's scheduler without being told")
@@ -282,7 +279,7 @@ struct OutboxTests {
     )
     outbox.enqueueing("a", key: "k").subscribe(Recorder<OutboxEntry<String>, OutboxFailure>(on: scheduler))
     scheduler.advance(by: .seconds(5))
-    #expect(tries.entries == [.zero, .seconds(5)])
+    expectEqual(tries.entries, [.zero, .seconds(5)])
     #expect(outbox.state.isEmpty)
   }
 
@@ -295,13 +292,13 @@ struct OutboxTests {
     test.enqueue("a")
     test.enqueue("b")
     test.scheduler.advance(by: .seconds(3))
-    #expect(test.receiver.timed == ["a at 0.0", "b at 3.0"])
+    expectEqual(test.receiver.timed, ["a at 0.0", "b at 3.0"])
     let letter = test.outbox.deadLetters.first
-    #expect(letter?.entry.payload == "a")
-    #expect(letter?.reason == .refused)
-    #expect(letter?.text == "\(TestFailure.permanent)")
-    #expect(letter?.date == OutboxUnderTest.start + 3)
-    #expect(test.outbox.state == OutboxState(deadLetters: 1))
+    expectEqual(letter?.entry.payload, "a")
+    expectEqual(letter?.reason, .refused)
+    expectEqual(letter?.text, "\(TestFailure.permanent)")
+    expectEqual(letter?.date, OutboxUnderTest.start + 3)
+    expectEqual(test.outbox.state, OutboxState(deadLetters: 1))
   }
 
   @Test("an entry that has waited too long is a dead letter at that moment, with the last failure in its text")
@@ -310,12 +307,12 @@ struct OutboxTests {
     test.receiver.programAll { _ in .now(.unreachable(TestFailure.transient)) }
     test.enqueue("a")
     test.scheduler.advance(by: .milliseconds(24_999))
-    #expect(test.outbox.state.pending == 1)
+    expectEqual(test.outbox.state.pending, 1)
     test.scheduler.advance(by: .milliseconds(1))
-    #expect(test.outbox.deadLetters.map(\.reason) == [.expired])
-    #expect(test.outbox.deadLetters.first?.text == "\(TestFailure.transient)")
-    #expect(test.receiver.payloads.count == 3)
-    #expect(test.scheduler.pendingCount == 0)
+    expectEqual(test.outbox.deadLetters.map(\.reason), [.expired])
+    expectEqual(test.outbox.deadLetters.first?.text, "\(TestFailure.transient)")
+    expectEqual(test.receiver.payloads.count, 3)
+    expectEqual(test.scheduler.pendingCount, 0)
   }
 
   @Test(
@@ -326,9 +323,9 @@ struct OutboxTests {
     test.receiver.programAll { _ in .never }
     test.enqueue("long", key: "a", OutboxOptions(timeToLive: Duration.seconds(Int64.max) * 2))
     test.enqueue("over", key: "b", OutboxOptions(timeToLive: Duration.seconds(Int64.max) * -2))
-    #expect(test.outbox.entries.map(\.payload) == ["long"])
-    #expect(test.outbox.deadLetters.map(\.entry.payload) == ["over"])
-    #expect(test.outbox.deadLetters.map(\.reason) == [.expired])
+    expectEqual(test.outbox.entries.map(\.payload), ["long"])
+    expectEqual(test.outbox.deadLetters.map(\.entry.payload), ["over"])
+    expectEqual(test.outbox.deadLetters.map(\.reason), [.expired])
   }
 
   @Test("time goes on while no program runs: what has expired meanwhile is not sent")
@@ -345,8 +342,8 @@ struct OutboxTests {
     let second = OutboxUnderTest(storage: storage, scheduler: scheduler, receiver: receiver)
     second.outbox.start()
     scheduler.advance()
-    #expect(receiver.payloads == ["a"])
-    #expect(second.outbox.deadLetters.map(\.reason) == [.expired])
+    expectEqual(receiver.payloads, ["a"])
+    expectEqual(second.outbox.deadLetters.map(\.reason), [.expired])
   }
 
   @Test("an entry under way is not given up before its verdict")
@@ -357,10 +354,10 @@ struct OutboxTests {
     test.enqueue("a", key: "a")
     test.enqueue("b", key: "b")
     test.scheduler.advance(by: .seconds(7))
-    #expect(test.outbox.state.delivering == 2)
+    expectEqual(test.outbox.state.delivering, 2)
     test.scheduler.advance(by: .seconds(1))
-    #expect(test.outbox.deadLetters.map(\.entry.payload) == ["b"])
-    #expect(test.outbox.deadLetters.map(\.reason) == [.expired])
+    expectEqual(test.outbox.deadLetters.map(\.entry.payload), ["b"])
+    expectEqual(test.outbox.deadLetters.map(\.reason), [.expired])
   }
 
   @Test("an entry is sent as often as the policy allows; attempts that cannot have arrived do not count")
@@ -376,9 +373,10 @@ struct OutboxTests {
     test.enqueue("b")
     test.scheduler.advance(by: .seconds(100))
     // The other side is in trouble, so the next one waits as well.
-    #expect(test.receiver.timed == ["a at 0.0", "a at 10.0", "a at 20.0", "b at 30.0"])
-    #expect(
-      test.outbox.deadLetters.map(\.description) == ["entry 1 of 'k': attempts used up after 2 attempts (transient)"]
+    expectEqual(test.receiver.timed, ["a at 0.0", "a at 10.0", "a at 20.0", "b at 30.0"])
+    expectEqual(
+      test.outbox.deadLetters.map(\.description),
+      ["entry 1 of 'k': attempts used up after 2 attempts (transient)"]
     )
   }
 
@@ -394,8 +392,8 @@ struct OutboxTests {
       scheduler.advance()
       test.enqueue("b")
     }
-    #expect(receiver.payloads == ["a", "a", "b", "b", "b"])
-    #expect(receiver.arrivals.map(\.entry.id.number) == [1, 1, 2, 3, 4])
+    expectEqual(receiver.payloads, ["a", "a", "b", "b", "b"])
+    expectEqual(receiver.arrivals.map(\.entry.id.number), [1, 1, 2, 3, 4])
   }
 
   @Test("a dead letter is tried again in its old place, with all its attempts and time before it")
@@ -405,13 +403,13 @@ struct OutboxTests {
     let id = try #require(try test.enqueue("a")?.get()).id
     test.enqueue("b")
     test.scheduler.advance(by: .seconds(5))
-    #expect(test.outbox.deadLetters.map(\.id) == [id])
-    #expect(try test.ask(test.outbox.retrying(id))?.get() == true)
-    #expect(test.outbox.entries.map(\.payload) == ["a", "b"])
+    expectEqual(test.outbox.deadLetters.map(\.id), [id])
+    try expectEqual(test.ask(test.outbox.retrying(id))?.get(), true)
+    expectEqual(test.outbox.entries.map(\.payload), ["a", "b"])
     test.scheduler.advance(by: .seconds(5))
-    #expect(test.receiver.timed == ["a at 0.0", "a at 10.0", "b at 10.0"])
-    #expect(test.receiver.arrivals[1].entry.expiresAt == OutboxUnderTest.start + 105)
-    #expect(try test.ask(test.outbox.retrying(id))?.get() == false)
+    expectEqual(test.receiver.timed, ["a at 0.0", "a at 10.0", "b at 10.0"])
+    expectEqual(test.receiver.arrivals[1].entry.expiresAt, OutboxUnderTest.start + 105)
+    try expectEqual(test.ask(test.outbox.retrying(id))?.get(), false)
   }
 
   @Test(
@@ -432,12 +430,12 @@ struct OutboxTests {
       )
       if turn == 0 { test.enqueue("a", OutboxOptions(timeToLive: timeToLive)) }
       let id = OutboxEntryID(1)
-      if turn > 0 { #expect(try test.ask(test.outbox.retrying(id))?.get() == true) }
+      if turn > 0 { try expectEqual(test.ask(test.outbox.retrying(id))?.get(), true) }
       let end = OutboxUnderTest.start + (timeToLive * (turn + 1)).inSeconds
-      #expect(test.outbox.entries.map(\.expiresAt) == [end])
+      expectEqual(test.outbox.entries.map(\.expiresAt), [end])
       scheduler.advance(by: .init(timeToLive))
-      #expect(test.outbox.deadLetters.map(\.reason) == [.expired])
-      #expect(test.outbox.deadLetters.map(\.date) == [end])
+      expectEqual(test.outbox.deadLetters.map(\.reason), [.expired])
+      expectEqual(test.outbox.deadLetters.map(\.date), [end])
     }
   }
 
@@ -455,14 +453,14 @@ struct OutboxTests {
     let id = try #require(try first?.enqueue("a")?.get()).id
     first?.enqueue("b")
     let isRevived = first.flatMap { $0.ask($0.outbox.retrying(id)) }
-    #expect(try isRevived?.get() == true)
+    try expectEqual(isRevived?.get(), true)
     scheduler.advance(by: .seconds(5))
-    #expect(first?.outbox.entries.map(\.payload) == ["a", "b"])
+    expectEqual(first?.outbox.entries.map(\.payload), ["a", "b"])
     if restarts { first = nil }
     let second = restarts ? OutboxUnderTest(storage: storage, scheduler: scheduler, receiver: receiver) : nil
     second?.outbox.start()
     scheduler.advance(by: .seconds(10))
-    #expect(receiver.payloads == ["a", "b", "a", "b"])
+    expectEqual(receiver.payloads, ["a", "b", "a", "b"])
   }
 
   @Test("a dead letter outlives a restart until it is discarded")
@@ -477,9 +475,9 @@ struct OutboxTests {
     let second = OutboxUnderTest(storage: storage, scheduler: scheduler)
     second.outbox.start()
     scheduler.advance()
-    #expect(second.outbox.deadLetters == before)
-    #expect(try second.ask(second.outbox.discarding(id))?.get() == true)
-    #expect(try second.ask(second.outbox.discarding(id))?.get() == false)
+    expectEqual(second.outbox.deadLetters, before)
+    try expectEqual(second.ask(second.outbox.discarding(id))?.get(), true)
+    try expectEqual(second.ask(second.outbox.discarding(id))?.get(), false)
     #expect(second.outbox.state.isEmpty)
     #expect(second.receiver.payloads.isEmpty)
   }
@@ -498,14 +496,14 @@ struct OutboxTests {
     first?.enqueue("a")
     scheduler.advance(by: .seconds(6))
     let before = try #require(first?.outbox.deadLetters)
-    #expect(before.map(\.reason) == [isReached ? .attemptsUsedUp : .expired])
-    #expect(before.map(\.entry.attempts) == [isReached ? 1 : 0])
-    #expect(before.map(\.entry.lastSetback?.text) == ["\(TestFailure.transient)"])
+    expectEqual(before.map(\.reason), [isReached ? .attemptsUsedUp : .expired])
+    expectEqual(before.map(\.entry.attempts), [isReached ? 1 : 0])
+    expectEqual(before.map(\.entry.lastSetback?.text), ["\(TestFailure.transient)"])
     first = nil
     let second = OutboxUnderTest(policy, storage: storage, scheduler: scheduler)
     second.outbox.start()
     scheduler.advance()
-    #expect(second.outbox.deadLetters == before)
+    expectEqual(second.outbox.deadLetters, before)
   }
 
   // MARK: Room
@@ -522,7 +520,7 @@ struct OutboxTests {
       return
     }
     #expect((full.pending, full.deadLetters, full.capacity) == (1, 1, 2))
-    #expect(test.outbox.entries.map(\.payload) == ["b"])
+    expectEqual(test.outbox.entries.map(\.payload), ["b"])
     // Dead letters take room until somebody decides about them.
     _ = test.ask(test.outbox.discarding(OutboxEntryID(1)))
     #expect(try test.enqueue("c")?.get() != nil)
@@ -552,7 +550,7 @@ struct OutboxTests {
     }
     test.receiver.programAll { _ in .never }
     test.scheduler.advance()
-    #expect(recorders.map(\.values.count) == [1, 1, 1, 0, 0])
+    expectEqual(recorders.map(\.values.count), [1, 1, 1, 0, 0])
   }
 
   // MARK: Replacing and taking back
@@ -567,10 +565,10 @@ struct OutboxTests {
     test.enqueue("a3", key: "a", .latest)
     test.enqueue("a4", key: "a", .latest)
     test.scheduler.advance(by: .seconds(10))
-    #expect(test.receiver.payloads == ["a1", "b", "a4"])
-    #expect(
-      test.log.lines.filter { $0.contains("replaced") }
-        == ["entry 2 of 'a': replaced by entry 4", "entry 4 of 'a': replaced by entry 5"]
+    expectEqual(test.receiver.payloads, ["a1", "b", "a4"])
+    expectEqual(
+      test.log.lines.filter { $0.contains("replaced") },
+      ["entry 2 of 'a': replaced by entry 4", "entry 4 of 'a': replaced by entry 5"]
     )
   }
 
@@ -580,7 +578,7 @@ struct OutboxTests {
     test.outbox.pause()
     test.enqueue("a")
     #expect(try test.enqueue("b", .latest)?.get() != nil)
-    #expect(test.outbox.entries.map(\.payload) == ["b"])
+    expectEqual(test.outbox.entries.map(\.payload), ["b"])
   }
 
   @Test("an outbox without room for one more takes an entry that replaces another of its size")
@@ -591,7 +589,7 @@ struct OutboxTests {
     test.enqueue(first)
     #expect(test.enqueue(second)?.failureText != nil)
     #expect(try test.enqueue(second, .latest)?.get() != nil)
-    #expect(test.outbox.entries.map(\.payload) == [second])
+    expectEqual(test.outbox.entries.map(\.payload), [second])
   }
 
   @Test("an entry that was tried before and waits for its next try may have arrived, too")
@@ -599,9 +597,9 @@ struct OutboxTests {
     let test = OutboxUnderTest()
     test.receiver.program("a", .now(.tryLater(TestFailure.transient)))
     let id = try #require(try test.enqueue("a")?.get()).id
-    #expect(try test.ask(test.outbox.cancelling(id))?.get() == .cancelledTooLate)
+    try expectEqual(test.ask(test.outbox.cancelling(id))?.get(), .cancelledTooLate)
     test.scheduler.advance(by: .seconds(10))
-    #expect(test.receiver.payloads == ["a"])
+    expectEqual(test.receiver.payloads, ["a"])
   }
 
   @Test("an entry that waits can be taken back; one under way is stopped, and may have arrived")
@@ -609,11 +607,11 @@ struct OutboxTests {
     let test = OutboxUnderTest()
     test.receiver.program("a", .never)
     let ids = try ["a", "b", "c"].map { try #require(try test.enqueue($0)?.get()).id }
-    #expect(try test.ask(test.outbox.cancelling(ids[1]))?.get() == .cancelled)
-    #expect(try test.ask(test.outbox.cancelling(ids[0]))?.get() == .cancelledTooLate)
+    try expectEqual(test.ask(test.outbox.cancelling(ids[1]))?.get(), .cancelled)
+    try expectEqual(test.ask(test.outbox.cancelling(ids[0]))?.get(), .cancelledTooLate)
     #expect(test.receiver.arrivals[0].isCancelled)
-    #expect(try test.ask(test.outbox.cancelling(ids[0]))?.get() == .notThere)
-    #expect(test.receiver.payloads == ["a", "c"])
+    try expectEqual(test.ask(test.outbox.cancelling(ids[0]))?.get(), .notThere)
+    expectEqual(test.receiver.payloads, ["a", "c"])
     #expect(test.outbox.state.isEmpty)
   }
 
@@ -625,8 +623,9 @@ struct OutboxTests {
     test.receiver.program("secret", .now(.tryLater(TestFailure.transient)), .now(.refused(TestFailure.permanent)))
     test.enqueue("secret", key: "cart")
     test.scheduler.advance(by: .seconds(10))
-    #expect(
-      test.log.lines == [
+    expectEqual(
+      test.log.lines,
+      [
         "opened with 0 pending, 0 dead letters",
         "entry 1 of 'cart': stored",
         "entry 1 of 'cart': attempt 1 begins",
@@ -635,7 +634,7 @@ struct OutboxTests {
         "entry 1 of 'cart': refused after 2 attempts (permanent)",
       ]
     )
-    #expect(test.log.events.map(\.severity) == [.info, .info, .info, .warning, .info, .error])
+    expectEqual(test.log.events.map(\.severity), [.info, .info, .info, .warning, .info, .error])
   }
 
   @Test("its numbers are published, each change once")
@@ -647,9 +646,7 @@ struct OutboxTests {
     test.enqueue("a")
     test.enqueue("b")
     test.scheduler.advance(by: .seconds(1))
-    #expect(
-      recorder.values.map { [$0.pending, $0.delivering] } == [[0, 0], [1, 1], [2, 1], [1, 1], [0, 0]]
-    )
+    expectEqual(recorder.values.map { [$0.pending, $0.delivering] }, [[0, 0], [1, 1], [2, 1], [1, 1], [0, 0]])
   }
 
   @Test("a closed outbox leaves its storage to the next one, and answers what comes after")
@@ -666,11 +663,11 @@ struct OutboxTests {
     test.scheduler.advance()
     await closing
     #expect(test.receiver.arrivals[0].isCancelled)
-    #expect(test.enqueue("b")?.failureText == "\(OutboxFailure.closed)")
+    expectEqual(test.enqueue("b")?.failureText, "\(OutboxFailure.closed)")
     let next = OutboxUnderTest(storage: storage, scheduler: test.scheduler)
     next.outbox.start()
     next.scheduler.advance()
-    #expect(next.receiver.payloads == ["a"])
+    expectEqual(next.receiver.payloads, ["a"])
   }
 
   @Test("an outbox that is released lets go of everything: deliveries, timer, network, storage, payloads")
@@ -693,13 +690,13 @@ struct OutboxTests {
       test.enqueue("a", key: "a")
       test.enqueue("b", key: "b")
       released = test.outbox
-      #expect(scheduler.pendingCount == 1)
+      expectEqual(scheduler.pendingCount, 1)
     }
     #expect(released == nil)
-    #expect(probe.counts.open == 0)
-    #expect(scheduler.pendingCount == 0)
+    expectEqual(probe.counts.open, 0)
+    expectEqual(scheduler.pendingCount, 0)
     #expect(receiver.arrivals[0].isCancelled)
-    #expect((try? storage.open())?.records.isEmpty == false)
+    expectEqual((try? storage.open())?.records.isEmpty, false)
   }
 
   @Test("nothing is stored before it is requested, and a cancel right after takes nothing back")
@@ -713,7 +710,7 @@ struct OutboxTests {
     recorder.cancel()
     test.scheduler.advance()
     #expect(recorder.values.isEmpty && recorder.completions.isEmpty)
-    #expect(test.receiver.payloads == ["a"])
+    expectEqual(test.receiver.payloads, ["a"])
   }
 
   @Test("an observer may use the outbox that tells it")
@@ -729,7 +726,7 @@ struct OutboxTests {
     test.enqueue("a")
     test.enqueue("b")
     test.scheduler.advance(by: .seconds(5))
-    #expect(test.receiver.payloads == ["a"])
+    expectEqual(test.receiver.payloads, ["a"])
     #expect(test.outbox.state.isPaused)
   }
 }

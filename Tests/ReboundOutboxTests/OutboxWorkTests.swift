@@ -1,4 +1,5 @@
 import Combine
+import Expectations
 import Foundation
 import Rebound
 import ReboundOutbox
@@ -24,7 +25,7 @@ struct OutboxWorkTests {
       Issue.record("it was stored on a disk that refuses")
       return
     }
-    #expect(test.receiver.payloads == ["a"])
+    expectEqual(test.receiver.payloads, ["a"])
     #expect(try test.enqueue("c")?.get() != nil)
     disk.restart(losingPower: true)
     let next = OutboxUnderTest(storage: FileOutboxStorage(path: "/box", disk: disk))
@@ -48,13 +49,13 @@ struct OutboxWorkTests {
       test.enqueue("a")
       test.outbox.resume()
       test.scheduler.advance()
-      #expect(test.receiver.payloads == ["a"])
+      expectEqual(test.receiver.payloads, ["a"])
       disk.restart(losingPower: losingPower)
       let next = OutboxUnderTest(storage: disk.outboxStorage(at: "/box"), mayRepeat: { _ in false })
       next.outbox.pause()
       next.outbox.start()
       next.scheduler.advance()
-      #expect(next.outbox.entries.map(\.attempts) == [1], "seed \(seed)")
+      expectEqual(next.outbox.entries.map(\.attempts), [1], "seed \(seed)")
     }
   }
 
@@ -68,12 +69,12 @@ struct OutboxWorkTests {
     disk.faultRate = 1
     test.outbox.resume()
     test.scheduler.advance(by: .seconds(25))
-    #expect(test.receiver.timed == ["often at 0.0"])
-    #expect(test.outbox.state == OutboxState(pending: 1))
+    expectEqual(test.receiver.timed, ["often at 0.0"])
+    expectEqual(test.outbox.state, OutboxState(pending: 1))
     disk.faultRate = 0
     // The pause is that after a failure.
     test.scheduler.advance(by: .seconds(10))
-    #expect(test.receiver.timed == ["often at 0.0", "once at 30.0"])
+    expectEqual(test.receiver.timed, ["often at 0.0", "once at 30.0"])
     #expect(test.outbox.state.isEmpty)
   }
 
@@ -88,7 +89,7 @@ struct OutboxWorkTests {
     test.scheduler.schedule { others.write(test.receiver.payloads.count) }
     test.scheduler.advance()
     #expect((1..<50).contains(others.entries.first ?? 0))
-    #expect(test.receiver.payloads.count == 200)
+    expectEqual(test.receiver.payloads.count, 200)
   }
 
   @Test("a storage in use is an error for each who asks, until it is free")
@@ -97,11 +98,11 @@ struct OutboxWorkTests {
     _ = try storage.open()
     let test = OutboxUnderTest(storage: storage)
     let refusal = OutboxFailure.storage(OutboxStorageFailure.inUse("The storage in memory"))
-    #expect(test.enqueue("a")?.failureText == "\(refusal)")
-    #expect(test.log.events.map(\.severity) == [.error])
+    expectEqual(test.enqueue("a")?.failureText, "\(refusal)")
+    expectEqual(test.log.events.map(\.severity), [.error])
     storage.close()
     #expect(try test.enqueue("a")?.get() != nil)
-    #expect(test.receiver.payloads == ["a"])
+    expectEqual(test.receiver.payloads, ["a"])
   }
 
   @Test("what comes at the same time is stored by one call")
@@ -113,8 +114,8 @@ struct OutboxWorkTests {
       test.outbox.enqueueing("\(number)", key: "k").subscribe(Recorder<OutboxEntry<String>, OutboxFailure>())
     }
     test.scheduler.advance()
-    #expect(storage.appends == [51])
-    #expect(test.outbox.state.pending == 50)
+    expectEqual(storage.appends, [51])
+    expectEqual(test.outbox.state.pending, 50)
   }
 
   @Test("the journal of many entries that came and went stays short")
@@ -122,12 +123,12 @@ struct OutboxWorkTests {
     let storage = CountingStorage()
     let test = OutboxUnderTest(storage: storage)
     for number in 0..<1_000 { test.enqueue("\(number)", key: "\(number % 7)") }
-    #expect(test.receiver.payloads.count == 1_000)
+    expectEqual(test.receiver.payloads.count, 1_000)
     #expect(storage.kept.records.count < 300)
     #expect(storage.replacements > 5)
     // A number is never used twice, also when nothing is left of those before.
     let next = try test.enqueue("last")?.get().id
-    #expect(next == OutboxEntryID(1_001))
+    expectEqual(next, OutboxEntryID(1_001))
   }
 
   @Test("the journal of a few large entries that came and went stays short, too")
@@ -140,7 +141,7 @@ struct OutboxWorkTests {
       test.enqueue(photo)
       largest = max(largest, storage.kept.records.reduce(0) { $0 + $1.count })
     }
-    #expect(test.receiver.payloads.count == 40)
+    expectEqual(test.receiver.payloads.count, 40)
     #expect(largest < 2 << 20)
   }
 
@@ -151,7 +152,7 @@ struct OutboxWorkTests {
     test.receiver.programAll { _ in .never }
     let photo = String(repeating: "x", count: 500_000)
     for _ in 0..<40 { test.enqueue(photo) }
-    #expect(test.outbox.state.pending == 40)
+    expectEqual(test.outbox.state.pending, 40)
     // As it has grown to four times its size, and again.
     #expect((1...3).contains(storage.replacements))
   }
@@ -162,7 +163,7 @@ struct OutboxWorkTests {
     let test = OutboxUnderTest(storage: storage)
     let photo = String(repeating: "x", count: 500_000)
     for _ in 0..<40 { test.enqueue(photo) }
-    #expect(test.receiver.payloads.count == 40)
+    expectEqual(test.receiver.payloads.count, 40)
     #expect((1...6).contains(storage.replacements))
   }
 
@@ -178,17 +179,17 @@ struct OutboxWorkTests {
     first?.enqueue("b", key: "b")
     scheduler.advance(by: .seconds(10))
     let before = first?.outbox.entries
-    #expect(before?.map(\.attempts) == [1, 2])
+    expectEqual(before?.map(\.attempts), [1, 2])
     for number in 0..<200 { first?.enqueue("\(number)") }
     #expect(storage.replacements > 0)
-    #expect(first?.outbox.state.delivering == 2)
+    expectEqual(first?.outbox.state.delivering, 2)
     first = nil
     let second = OutboxUnderTest(storage: storage, scheduler: scheduler, receiver: receiver)
     second.outbox.pause()
     second.outbox.start()
     scheduler.advance()
     #expect(second.log.lines.contains("opened with 2 pending, 2 of them to be sent again, 0 dead letters"))
-    #expect(second.outbox.entries == before)
+    expectEqual(second.outbox.entries, before)
   }
 
   @Test("numbers go on after a restart, when nothing is left of those before")
@@ -199,7 +200,7 @@ struct OutboxWorkTests {
       for number in 0..<200 { test.enqueue("\(number)") }
     }
     let test = OutboxUnderTest(storage: storage)
-    #expect(try test.enqueue("a")?.get().id == OutboxEntryID(201))
+    try expectEqual(test.enqueue("a")?.get().id, OutboxEntryID(201))
   }
 
   /// A disk with an outbox that has stored these payloads, one of which is damaged.
@@ -232,10 +233,10 @@ struct OutboxWorkTests {
       test.outbox.pause()
       test.outbox.start()
       test.scheduler.advance()
-      #expect(test.outbox.entries.map(\.payload) == ["one"])
+      expectEqual(test.outbox.entries.map(\.payload), ["one"])
     }
     let test = OutboxUnderTest(storage: disk.outboxStorage(at: "/box"))
-    #expect(try test.enqueue("three")?.get().id == OutboxEntryID(2 + 1 << 20))
+    try expectEqual(test.enqueue("three")?.get().id, OutboxEntryID(2 + 1 << 20))
   }
 
   @Test("what must not be sent twice has its attempt counted where the line is damaged that says that it was sent")
@@ -245,7 +246,7 @@ struct OutboxWorkTests {
       let test = OutboxUnderTest(storage: disk.outboxStorage(at: "/box"), mayRepeat: { _ in false })
       test.receiver.programAll { _ in .never }
       test.enqueue("once")
-      #expect(test.receiver.payloads == ["once"])
+      expectEqual(test.receiver.payloads, ["once"])
     }
     try damage(disk, "\"begin\"")
     for _ in 0..<2 {
@@ -254,7 +255,7 @@ struct OutboxWorkTests {
       test.outbox.start()
       test.scheduler.advance()
       // Behind one attempt, whoever delivers it does not send it.
-      #expect(test.outbox.entries.map(\.attempts) == [1])
+      expectEqual(test.outbox.entries.map(\.attempts), [1])
     }
   }
 
@@ -283,8 +284,8 @@ struct OutboxWorkTests {
         }
         #expect(!told.isEmpty, "call \(call), \(fault)")
         let test = OutboxUnderTest(storage: disk.outboxStorage(at: "/box"))
-        #expect(try test.enqueue("three")?.get().id == OutboxEntryID(2 + 1 << 20), "call \(call), \(fault)")
-        #expect(test.receiver.payloads == ["one", "three"], "call \(call), \(fault)")
+        try expectEqual(test.enqueue("three")?.get().id, OutboxEntryID(2 + 1 << 20), "call \(call), \(fault)")
+        expectEqual(test.receiver.payloads, ["one", "three"], "call \(call), \(fault)")
         // Mended for good.
         #expect(!test.log.lines.contains { $0.contains("damaged lines") }, "call \(call), \(fault)")
       }
@@ -296,7 +297,7 @@ struct OutboxWorkTests {
     let test = OutboxUnderTest(storage: CountingStorage(isReplaceable: false, failsHalfway: true))
     for number in 0..<200 { test.enqueue("\(number)") }
     let told = test.log.lines.first { $0.hasPrefix("storage failed") }
-    #expect(told == "storage failed: \(TestFailure.transient)")
+    expectEqual(told, "storage failed: \(TestFailure.transient)")
   }
 
   @Test("an entry that this version cannot decode is reported, not delivered, and stays for one that can")
@@ -315,10 +316,10 @@ struct OutboxWorkTests {
     }
     do {
       let test = OutboxUnderTest(storage: storage, scheduler: scheduler)
-      #expect(try test.enqueue("b")?.get().id == OutboxEntryID(2))
-      #expect(test.receiver.payloads == ["b"])
-      #expect(test.log.lines.first?.contains("entries that cannot be decoded (1) stay stored") == true)
-      #expect(test.log.events.first?.severity == .error)
+      try expectEqual(test.enqueue("b")?.get().id, OutboxEntryID(2))
+      expectEqual(test.receiver.payloads, ["b"])
+      expectEqual(test.log.lines.first?.contains("entries that cannot be decoded (1) stay stored"), true)
+      expectEqual(test.log.events.first?.severity, .error)
       for number in 0..<200 { test.enqueue("\(number)") }
     }
     let delivered = Log<[String: Int]>()
@@ -333,7 +334,7 @@ struct OutboxWorkTests {
     )
     later.start()
     scheduler.advance()
-    #expect(delivered.entries == [["a": 1]])
+    expectEqual(delivered.entries, [["a": 1]])
   }
 
   @Test("a payload that cannot be encoded is refused, and harms nothing")
@@ -353,8 +354,8 @@ struct OutboxWorkTests {
       Issue.record("JSON has no such number")
       return
     }
-    #expect(good.values.map(\.payload) == [1])
-    #expect(good.values.map(\.id) == [OutboxEntryID(1)])
+    expectEqual(good.values.map(\.payload), [1])
+    expectEqual(good.values.map(\.id), [OutboxEntryID(1)])
   }
 
   @Test("eight threads store while it delivers: each entry arrives once, those of a thread in its order")
@@ -377,10 +378,10 @@ struct OutboxWorkTests {
       }
     }
     done.wait()
-    #expect(Set(delivered.entries).count == 800)
+    expectEqual(Set(delivered.entries).count, 800)
     for thread in 0..<8 {
       let own = delivered.entries.filter { $0.hasPrefix("\(thread) ") }
-      #expect(own == (0..<100).map { "\(thread) \($0)" })
+      expectEqual(own, (0..<100).map { "\(thread) \($0)" })
     }
   }
 
@@ -394,21 +395,21 @@ struct OutboxWorkTests {
     try await outbox.open()
     var iterator = arrivals.makeAsyncIterator()
     try await outbox.enqueue("a", key: "k")
-    #expect(await iterator.next() == "a")
+    await expectEqual(iterator.next(), "a")
 
     let (letters, buried) = AsyncStream<OutboxEntryID>.makeStream()
     outbox.onEvent { if case .buried(let letter) = $0 { buried.yield(letter.id) } }
     try await outbox.enqueue("bad", key: "k")
-    #expect(await iterator.next() == "bad")
+    await expectEqual(iterator.next(), "bad")
     var graves = letters.makeAsyncIterator()
     let id = try #require(await graves.next())
-    #expect(try await outbox.cancel(id) == .notThere)
+    try await expectEqual(outbox.cancel(id), .notThere)
     #expect(try await outbox.discard(id))
-    #expect(try await outbox.retry(id) == false)
+    try await expectEqual(outbox.retry(id), false)
 
     outbox.pause()
     let waiting = try await outbox.enqueue("b", key: "k")
-    #expect(try await outbox.cancel(waiting.id) == .cancelled)
+    try await expectEqual(outbox.cancel(waiting.id), .cancelled)
     await outbox.close()
     await #expect(throws: OutboxFailure.self) { try await outbox.enqueue("c", key: "k") }
   }

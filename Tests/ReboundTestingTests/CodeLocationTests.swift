@@ -1,3 +1,4 @@
+import Expectations
 import ReboundTesting
 import Testing
 
@@ -6,6 +7,6 @@ struct CodeLocationTests {
   @Test("names the file without its folders, and the line")
   func description() {
     let location = CodeLocation(fileID: "SearchTests/TypingTests.swift", filePath: #filePath, line: 12, column: 3)
-    #expect("\(location)" == "TypingTests.swift:12")
+    expectEqual("\(location)", "TypingTests.swift:12")
   }
 }

@@ -1,3 +1,4 @@
+import Expectations
 import Rebound
 import ReboundTesting
 import Testing
@@ -13,12 +14,13 @@ struct PolicyEventLogTests {
     scheduler.advance(by: .seconds(2))
     events.tell(BulkheadEvent.queued(2), of: "search")
     events.tell(TimeoutEvent.timedOut(TimedOut(.total, limit: .seconds(2), name: "weather")), of: "weather")
-    #expect(
-      log.lines == [
+    expectEqual(
+      log.lines,
+      [
         "2.0 seconds info search: bulkhead: queued; 2 wait",
         "2.0 seconds error weather: timeout: weather timed out after 2.0 seconds (total, limit 2.0 seconds, values: 0)",
       ]
     )
-    #expect(log.events.map(\.source) == ["search", "weather"])
+    expectEqual(log.events.map(\.source), ["search", "weather"])
   }
 }

@@ -1,5 +1,6 @@
 import Combine
 import Dispatch
+import Expectations
 import ReboundTesting
 import ReboundTestingTraits
 import Testing
@@ -26,7 +27,7 @@ struct SimulatedTraitTests {
     _ = try await session.validToken()
     try await ContinuousClock().sleep(for: .seconds(86_400))
     _ = try await session.validToken()
-    #expect(await session.renewals == 1)
+    await expectEqual(session.renewals, 1)
   }
 
   @Test("each argument is explored by itself", .simulated(runs: 20), arguments: [1, 2, 3])
@@ -35,7 +36,7 @@ struct SimulatedTraitTests {
       for number in 0..<count { group.addTask { number } }
       return await group.reduce(0, +)
     }
-    #expect(total == count * (count - 1) / 2)
+    expectEqual(total, count * (count - 1) / 2)
   }
 
   @Test("a test of the main actor is explored, too", .simulated(runs: 20))
@@ -45,7 +46,7 @@ struct SimulatedTraitTests {
     let task = Task { @MainActor in order.append(2) }
     order.append(1)
     await task.value
-    #expect(order == [1, 2])
+    expectEqual(order, [1, 2])
   }
 
   /// Runs a test's body as the trait would, and returns what it fails with.
@@ -64,7 +65,7 @@ struct SimulatedTraitTests {
     async let feed = session.validToken()
     async let profile = session.validToken()
     _ = try await (feed, profile)
-    #expect(await session.renewals == 1)
+    await expectEqual(session.renewals, 1)
   }
 
   @Test("what an expectation finds in one run fails the test once, with a schedule")
@@ -111,7 +112,7 @@ struct SimulatedTraitTests {
       DispatchQueue.main.schedule { Issue.record("found in the first run") }
     }
     // Tried once more, to make it simpler.
-    #expect(await runs.value == 2)
+    await expectEqual(runs.value, 2)
     #expect("\(try #require(failure))".contains("found in the first run"))
   }
 
@@ -131,7 +132,7 @@ struct SimulatedTraitTests {
   func replays() async throws {
     let first = try #require(try await failure(of: .simulated(runs: 100), Self.race))
     let second = try #require(try await failure(of: .simulated(replay: first.replay), Self.race))
-    #expect(second.replay == first.replay)
+    expectEqual(second.replay, first.replay)
   }
 
   @Test("what a test throws, and a requirement that does not hold, fail it in the same way")
@@ -151,7 +152,7 @@ struct SimulatedTraitTests {
     let test = try #require(Test.current)
     let calls = Counter()
     try await SimulatedTrait.simulated(runs: 5).provideScope(for: test, testCase: nil) { await calls.count() }
-    #expect(await calls.value == 1)
+    await expectEqual(calls.value, 1)
     #expect(SimulatedTrait.simulated().isRecursive)
   }
 }

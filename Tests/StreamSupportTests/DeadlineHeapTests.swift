@@ -1,3 +1,4 @@
+import Expectations
 import ReboundTesting
 import Testing
 
@@ -16,10 +17,10 @@ struct DeadlineHeapTests {
   }
 
   private func expectSame(_ heap: DeadlineHeap<Int, Int>, _ model: Model) {
-    #expect(heap.count == model.entries.count)
-    #expect(heap.isEmpty == model.entries.isEmpty)
-    #expect(heap.firstMoment == model.entries.first?.moment)
-    #expect(heap.first?.element == model.entries.first?.element)
+    expectEqual(heap.count, model.entries.count)
+    expectEqual(heap.isEmpty, model.entries.isEmpty)
+    expectEqual(heap.firstMoment, model.entries.first?.moment)
+    expectEqual(heap.first?.element, model.entries.first?.element)
   }
 
   @Test("elements leave by their moments, those of one moment in the order in which they came", arguments: 0..<20)
@@ -39,15 +40,15 @@ struct DeadlineHeapTests {
         model.entries.removeAll { $0.element % 3 == 0 }
       default:
         let (first, expected) = (heap.popFirst(), model.entries.isEmpty ? nil : model.entries.removeFirst())
-        #expect(first?.moment == expected?.moment)
-        #expect(first?.element == expected?.element)
+        expectEqual(first?.moment, expected?.moment)
+        expectEqual(first?.element, expected?.element)
       }
       expectSame(heap, model)
       let isOdd = { (element: Int) in element % 2 == 1 }
-      #expect(heap.count(where: isOdd) == model.entries.count { isOdd($0.element) })
-      #expect(heap.firstMoment(where: isOdd) == model.entries.first { isOdd($0.element) }?.moment)
+      expectEqual(heap.count(where: isOdd), model.entries.count { isOdd($0.element) })
+      expectEqual(heap.firstMoment(where: isOdd), model.entries.first { isOdd($0.element) }?.moment)
     }
-    while let first = heap.popFirst() { #expect(first.element == model.entries.removeFirst().element) }
+    while let first = heap.popFirst() { expectEqual(first.element, model.entries.removeFirst().element) }
     #expect(model.entries.isEmpty)
   }
 
@@ -56,8 +57,8 @@ struct DeadlineHeapTests {
     var heap = DeadlineHeap<Int, Int>()
     for element in 0..<6 { heap.insert(element, at: element) }
     heap.removeFirst { $0 < 3 || $0 == 4 }
-    #expect(heap.first?.element == 3)
-    #expect(heap.count == 3)
+    expectEqual(heap.first?.element, 3)
+    expectEqual(heap.count, 3)
     heap.removeFirst { _ in true }
     #expect(heap.isEmpty)
     #expect(heap.firstMoment == nil)

@@ -1,4 +1,5 @@
 import Dispatch
+import Expectations
 import StreamSupport
 import Testing
 
@@ -26,9 +27,9 @@ final class DrainLoopTests: Sendable {
     let second = [loop.enter(), loop.enter()]
     loop.leave()
     let third = loop.enter()
-    #expect(first == [true, false])
+    expectEqual(first, [true, false])
     #expect(piece == 1 && !between && nothing == nil)
-    #expect(second == [true, false])
+    expectEqual(second, [true, false])
     #expect(third)
   }
 
@@ -38,9 +39,9 @@ final class DrainLoopTests: Sendable {
     state.drain(after: { $0.waiting.append(1) }) { _ in Issue.record("it has begun already") }
     var done: [Int] = []
     state.drainEntered { done.append($0) }
-    #expect(done == [1])
+    expectEqual(done, [1])
     state.drain(after: { $0.waiting.append(2) }) { done.append($0) }
-    #expect(done == [1, 2])
+    expectEqual(done, [1, 2])
   }
 
   @Test("does what a piece leaves after that piece, on the same stack")
@@ -49,14 +50,14 @@ final class DrainLoopTests: Sendable {
     func work(_ number: Int) {
       state.drain(after: { $0.waiting.append(number) }) { number in
         depth += 1
-        #expect(depth == 1)
+        expectEqual(depth, 1)
         state.withLock { $0.done.append(number) }
         if number < 10_000 { work(number + 1) }
         depth -= 1
       }
     }
     work(0)
-    #expect(state.withLock { $0.done } == Array(0...10_000))
+    expectEqual(state.withLock { $0.done }, Array(0...10_000))
   }
 
   @Test("leaves what may not be done now to whoever makes it possible")
@@ -66,7 +67,7 @@ final class DrainLoopTests: Sendable {
     state.drain(after: { $0.waiting.append(1) }) { done.append($0) }
     #expect(done.isEmpty)
     state.drain(after: { $0.isPaused = false }) { done.append($0) }
-    #expect(done == [1])
+    expectEqual(done, [1])
   }
 
   @Test("does everything once, and never two pieces at a time, whoever comes from which thread")
@@ -78,7 +79,7 @@ final class DrainLoopTests: Sendable {
             defer { state.atWork += 1 }
             return state.atWork
           }
-          #expect(others == 0)
+          expectEqual(others, 0)
           state.withLock { state in
             state.done.append(piece)
             state.atWork -= 1
@@ -87,10 +88,10 @@ final class DrainLoopTests: Sendable {
       }
     }
     let done = state.withLock { $0.done }
-    #expect(done.sorted() == Array(0..<4_000))
+    expectEqual(done.sorted(), Array(0..<4_000))
     for thread in 0..<4 {
       let own = done.filter { $0 / 1_000 == thread }
-      #expect(own == own.sorted())
+      expectEqual(own, own.sorted())
     }
   }
 }

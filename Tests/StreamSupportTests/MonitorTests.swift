@@ -1,3 +1,4 @@
+import Expectations
 import StreamSupport
 import Testing
 
@@ -15,10 +16,10 @@ struct MonitorTests {
     }
     monitor.withLock { $0 = 1 }
     await tasks[1].value
-    #expect(order.withLock { $0 } == [1])
+    expectEqual(order.withLock { $0 }, [1])
     monitor.withLock { $0 = 3 }
     await tasks[0].value
-    #expect(order.withLock { $0 } == [1, 3])
+    expectEqual(order.withLock { $0 }, [1, 3])
     // What is so already is not waited for.
     await monitor.until { $0 == 3 }
   }
@@ -42,6 +43,6 @@ struct MonitorTests {
     await task.value
     let before = asked.withLock { $0 }
     monitor.withLock { $0 = 1 }
-    #expect(asked.withLock { $0 } == before, "nobody waits any more")
+    expectEqual(asked.withLock { $0 }, before, "nobody waits any more")
   }
 }

@@ -1,3 +1,4 @@
+import Expectations
 import ReboundTesting
 import Testing
 
@@ -15,13 +16,13 @@ struct QueueTests {
         queue.append(step)
         model.append(step)
       } else {
-        #expect(queue.popFirst() == (model.isEmpty ? nil : model.removeFirst()))
+        expectEqual(queue.popFirst(), model.isEmpty ? nil : model.removeFirst())
       }
-      #expect(queue.count == model.count)
-      #expect(queue.isEmpty == model.isEmpty)
-      if step % 100 == 0 { #expect(queue.elements == model) }
+      expectEqual(queue.count, model.count)
+      expectEqual(queue.isEmpty, model.isEmpty)
+      if step % 100 == 0 { expectEqual(queue.elements, model) }
     }
-    while let element = queue.popFirst() { #expect(element == model.removeFirst()) }
+    while let element = queue.popFirst() { expectEqual(element, model.removeFirst()) }
     #expect(model.isEmpty)
   }
 
@@ -33,7 +34,7 @@ struct QueueTests {
         for element in 0..<5 + shift { queue.append(element) }
         for _ in 0..<shift { _ = queue.popFirst() }
         var model = queue.elements
-        #expect(queue.remove(at: index) == (index < 5 ? model.remove(at: index) : nil))
+        expectEqual(queue.remove(at: index), index < 5 ? model.remove(at: index) : nil)
         for element in 10..<13 { queue.append(element) }
         #expect(queue.elements == model + [10, 11, 12] && queue.count == queue.elements.count)
       }
@@ -47,7 +48,7 @@ struct QueueTests {
     var queue = Queue<Int>()
     for round in 0..<2 {
       for element in 0..<5_000 { queue.append(element) }
-      for element in 0..<5_000 { #expect(queue.popFirst() == element, "round \(round)") }
+      for element in 0..<5_000 { expectEqual(queue.popFirst(), element, "round \(round)") }
       #expect(queue.ring.isEmpty)
     }
   }

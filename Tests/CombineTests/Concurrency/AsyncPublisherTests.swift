@@ -1,3 +1,4 @@
+import Expectations
 import ReboundTesting
 import Testing
 
@@ -14,22 +15,22 @@ struct AsyncPublisherTests {
 
     for await value in publisher.values { values.append(value) }
 
-    #expect(values == [1, 2, 3])
-    #expect(publisher.requests == [.max(1), .max(1), .max(1), .max(1)])
-    #expect(publisher.cancelCount == 0)
+    expectEqual(values, [1, 2, 3])
+    expectEqual(publisher.requests, [.max(1), .max(1), .max(1), .max(1)])
+    expectEqual(publisher.cancelCount, 0)
   }
 
   @Test("an iterator subscribes when it is made, each on its own")
   func subscribes() {
     let publisher = TestPublisher<Int, Never>()
     let values = publisher.values
-    #expect(publisher.subscriptionCount == 0)
+    expectEqual(publisher.subscriptionCount, 0)
 
     let first = values.makeAsyncIterator()
     let second = values.makeAsyncIterator()
 
-    #expect(publisher.subscriptionCount == 2)
-    #expect(publisher.requests == [])
+    expectEqual(publisher.subscriptionCount, 2)
+    expectEqual(publisher.requests, [])
     withExtendedLifetime((first, second)) {}
   }
 
@@ -39,8 +40,8 @@ struct AsyncPublisherTests {
 
     for await value in publisher.values where value == 2 { break }
 
-    #expect(publisher.requests.count == 2)
-    #expect(publisher.cancelCount == 1)
+    expectEqual(publisher.requests.count, 2)
+    expectEqual(publisher.cancelCount, 1)
   }
 
   @Test("cancelling the task ends the loop with the value that is awaited, and cancels the subscription once")
@@ -55,8 +56,8 @@ struct AsyncPublisherTests {
       return values
     }.value
 
-    #expect(values == [1])
-    #expect(publisher.cancelCount == 1)
+    expectEqual(values, [1])
+    expectEqual(publisher.cancelCount, 1)
   }
 
   @Test("in a task that is cancelled already nothing is asked for")
@@ -69,8 +70,8 @@ struct AsyncPublisherTests {
     }.value
 
     #expect(value == nil)
-    #expect(publisher.requests == [])
-    #expect(publisher.cancelCount == 1)
+    expectEqual(publisher.requests, [])
+    expectEqual(publisher.cancelCount, 1)
   }
 
   @Test("after the end there is nothing more, and it is not cancelled")
@@ -82,8 +83,8 @@ struct AsyncPublisherTests {
       #expect(await iterator.next() == nil)
     }
 
-    #expect(publisher.requests == [.max(1)])
-    #expect(publisher.cancelCount == 0)
+    expectEqual(publisher.requests, [.max(1)])
+    expectEqual(publisher.cancelCount, 0)
   }
 
   @Test("a second subscription is cancelled, and so is one that comes after the iterator has gone")
@@ -95,14 +96,14 @@ struct AsyncPublisherTests {
       withExtendedLifetime(iterator) {}
     }
     if let late { second.subscribe(late) }
-    #expect(second.cancelCount == 1)
+    expectEqual(second.cancelCount, 1)
 
     let third = TestPublisher<Int, Never>()
     let iterator = TestPublisher<Int, Never>(handingOver: {
       $0.receive(subscription: Subscriptions.empty)
       third.subscribe($0)
     }).values.makeAsyncIterator()
-    #expect(third.cancelCount == 1)
+    expectEqual(third.cancelCount, 1)
     withExtendedLifetime(iterator) {}
   }
 
@@ -114,9 +115,9 @@ struct AsyncPublisherTests {
     let readers = (0..<3).map { _ in Task(executorPreference: executor) { await subscriber.next().get() } }
     executor.waitUntilIdle()
     subscriber.receive(subscription: spy)
-    #expect(spy.requests == [.max(3)])
-    for value in 1...3 { #expect(subscriber.receive(value) == .none) }
-    for (index, reader) in readers.enumerated() { #expect(await reader.value == index + 1) }
+    expectEqual(spy.requests, [.max(3)])
+    for value in 1...3 { expectEqual(subscriber.receive(value), .none) }
+    for (index, reader) in readers.enumerated() { await expectEqual(reader.value, index + 1) }
   }
 
   @Test("the end gives nil to all who wait, and events after it change nothing")
@@ -129,12 +130,12 @@ struct AsyncPublisherTests {
     executor.waitUntilIdle()
     subscriber.receive(completion: .finished)
     for reader in readers { #expect(await reader.value == nil) }
-    #expect(subscriber.receive(1) == .none)
+    expectEqual(subscriber.receive(1), .none)
     subscriber.receive(completion: .finished)
     subscriber.cancel()
     #expect(await subscriber.next().get() == nil)
-    #expect(spy.requests == [.max(1), .max(1), .max(1)])
-    #expect(spy.cancelCount == 0)
+    expectEqual(spy.requests, [.max(1), .max(1), .max(1)])
+    expectEqual(spy.cancelCount, 0)
   }
 
   @Test("a failure goes to who has waited longest, and the others get nil")
@@ -145,9 +146,9 @@ struct AsyncPublisherTests {
     executor.waitUntilIdle()
     subscriber.receive(subscription: SubscriptionSpy())
     subscriber.receive(completion: .failure(.expected))
-    #expect(await readers[0].value == .failure(.expected))
-    #expect(await readers[1].value == .success(nil))
-    #expect(await readers[2].value == .success(nil))
+    await expectEqual(readers[0].value, .failure(.expected))
+    await expectEqual(readers[1].value, .success(nil))
+    await expectEqual(readers[2].value, .success(nil))
   }
 
   @Test("what a publisher sends while nobody waits is lost, if it sends only what it was asked for")
@@ -166,7 +167,7 @@ struct AsyncPublisherTests {
       subject.send(10 * round)
       values.append(await reader.value)
     }
-    #expect(values == [10, 20])
+    expectEqual(values, [10, 20])
   }
 
   @Test("cancelled before the subscription comes, it cancels that; a task that is cancelled ends the wait of all")
@@ -180,7 +181,7 @@ struct AsyncPublisherTests {
     let spy = SubscriptionSpy()
     subscriber.receive(subscription: spy)
     subscriber.cancel()
-    #expect(spy.cancelCount == 1)
+    expectEqual(spy.cancelCount, 1)
     #expect(spy.requests.isEmpty)
   }
 
@@ -201,12 +202,12 @@ struct AsyncPublisherTests {
     var iterator = publisher.values.makeAsyncIterator()
     publisher.send(1)
     publisher.send(2)
-    #expect(await iterator.next() == 2)
+    await expectEqual(iterator.next(), 2)
     publisher.send(3)
     publisher.send(completion: .finished)
-    #expect(await iterator.next() == 3)
+    await expectEqual(iterator.next(), 3)
     #expect(await iterator.next() == nil)
-    #expect(publisher.requests == [])
+    expectEqual(publisher.requests, [])
   }
 
   @Test("a change of an object that nobody waits for is there the next time")
@@ -269,6 +270,6 @@ struct AsyncPublisherTests {
     subscription.subscribe(Recorder<Int, Never>())
     subscription.connections.first.map { handed.value?.receive(subscription: $0) }
     // Before that, the recorder has asked for everything.
-    #expect(subscription.requests == [.unlimited, .max(1)])
+    expectEqual(subscription.requests, [.unlimited, .max(1)])
   }
 }

@@ -1,4 +1,5 @@
 import Combine
+import Expectations
 import ReboundTesting
 import Testing
 
@@ -15,8 +16,8 @@ struct AsyncThrowingPublisherTests {
       for try await value in publisher.values { values.append(value) }
     }
 
-    #expect(values == [1, 2])
-    #expect(publisher.cancelCount == 0)
+    expectEqual(values, [1, 2])
+    expectEqual(publisher.cancelCount, 0)
   }
 
   @Test("a failure that nobody waits for is thrown to the next who does, once, even before a subscription")
@@ -40,8 +41,8 @@ struct AsyncThrowingPublisherTests {
       return values
     }.value
 
-    #expect(values == [1])
-    #expect(publisher.cancelCount == 1)
+    expectEqual(values, [1])
+    expectEqual(publisher.cancelCount, 1)
   }
 
   @Test("leaving the loop cancels the subscription")
@@ -50,7 +51,7 @@ struct AsyncThrowingPublisherTests {
 
     for try await value in publisher.values where value == 2 { break }
 
-    #expect(publisher.cancelCount == 1)
+    expectEqual(publisher.cancelCount, 1)
   }
 
   @Test("of several who wait one gets the failure, and the others nil")
@@ -68,6 +69,6 @@ struct AsyncThrowingPublisherTests {
     publisher.send(completion: .failure(.expected))
     var results: [String] = []
     for reader in readers { results.append(await reader.value) }
-    #expect(results.sorted() == ["expected", "nil", "nil"])
+    expectEqual(results.sorted(), ["expected", "nil", "nil"])
   }
 }

@@ -1,4 +1,5 @@
 import Combine
+import Expectations
 import ReboundTesting
 import Testing
 
@@ -8,15 +9,15 @@ struct CombineIdentifierTests {
 
   @Test("no two fresh ones are equal")
   func fresh() {
-    #expect(Set((0..<100).map { _ in CombineIdentifier() }).count == 100)
+    expectEqual(Set((0..<100).map { _ in CombineIdentifier() }).count, 100)
   }
 
   @Test("that of an object is the same each time, and another one for each object")
   func objects() {
     let (one, other) = (Thing(), Thing())
-    #expect(CombineIdentifier(one) == CombineIdentifier(one))
+    expectEqual(CombineIdentifier(one), CombineIdentifier(one))
     #expect(CombineIdentifier(one) != CombineIdentifier(other))
-    #expect(Set([CombineIdentifier(one), CombineIdentifier(one)]).count == 1)
+    expectEqual(Set([CombineIdentifier(one), CombineIdentifier(one)]).count, 1)
   }
 
   @Test("is written as a hexadecimal number in lower case")
@@ -30,7 +31,7 @@ struct CombineIdentifierTests {
   func parts() {
     let identifier = CombineIdentifier(Thing())
     let children = Mirror(reflecting: identifier).children
-    #expect(children.map(\.label) == ["rawValue"])
+    expectEqual(children.map(\.label), ["rawValue"])
     #expect(children.first?.value is UInt64)
     #expect(!((identifier as Any) is any Encodable) && !((identifier as Any) is any Decodable))
   }
@@ -58,8 +59,8 @@ struct CombineIdentifierTests {
     let outer = PassthroughSubject<TestPublisher<Int, Never>, Never>()
     outer.switchToLatest().subscribe(subscriber())
     outer.send(side())
-    #expect(identifiers.count == 10)
-    #expect(Set(identifiers).count == 10)
+    expectEqual(identifiers.count, 10)
+    expectEqual(Set(identifiers).count, 10)
   }
 
   @Test("both sides of a concatenation, and of a drop until, have the subscription's identifier")
@@ -84,7 +85,7 @@ struct CombineIdentifierTests {
   @Test("a subscriber or subscription of a class is identified by the object")
   func classes() {
     let recorder = Recorder<Int, Never>()
-    #expect(recorder.combineIdentifier == CombineIdentifier(recorder))
+    expectEqual(recorder.combineIdentifier, CombineIdentifier(recorder))
     #expect(recorder.combineIdentifier != Recorder<Int, Never>().combineIdentifier)
   }
 
@@ -95,11 +96,12 @@ struct CombineIdentifierTests {
       fromAbove = $0.combineIdentifier
       $0.receive(subscription: Subscriptions.empty)
     })
-    #expect(upstream.removeDuplicates().subscriptionForTesting()?.combineIdentifier == fromAbove)
-    #expect(upstream.count().subscriptionForTesting()?.combineIdentifier == fromAbove)
-    #expect(
+    expectEqual(upstream.removeDuplicates().subscriptionForTesting()?.combineIdentifier, fromAbove)
+    expectEqual(upstream.count().subscriptionForTesting()?.combineIdentifier, fromAbove)
+    expectEqual(
       upstream.buffer(size: 1, prefetch: .keepFull, whenFull: .dropOldest).subscriptionForTesting()?
-        .combineIdentifier == fromAbove
+        .combineIdentifier,
+      fromAbove
     )
     #expect(fromAbove != nil)
   }
@@ -107,8 +109,8 @@ struct CombineIdentifierTests {
   @Test("the empty subscription is one for all, called Empty, shows nothing, and does nothing")
   func empty() {
     let subscription = Subscriptions.empty
-    #expect(subscription.combineIdentifier == Subscriptions.empty.combineIdentifier)
-    #expect(SelfPortrait(of: subscription) == SelfPortrait("Empty", labels: []))
+    expectEqual(subscription.combineIdentifier, Subscriptions.empty.combineIdentifier)
+    expectEqual(SelfPortrait(of: subscription), SelfPortrait("Empty", labels: []))
     subscription.request(.none)
     subscription.request(.unlimited)
     subscription.cancel()

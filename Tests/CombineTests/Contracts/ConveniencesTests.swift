@@ -1,4 +1,5 @@
 import Combine
+import Expectations
 import ReboundTesting
 import Testing
 
@@ -15,8 +16,8 @@ struct ConveniencesTests {
       count += 1
       return .max(2)
     })
-    #expect(subscriber.receive() == .max(2))
-    #expect(count == 2)
+    expectEqual(subscriber.receive(), .max(2))
+    expectEqual(count, 2)
     handle.cancel()
   }
 
@@ -41,8 +42,8 @@ struct ConveniencesTests {
       publisher.subscribe(recorder)
       return recorder.subscriptionCount
     }
-    #expect(attach(Headstrong()) == 1)
-    #expect(attach(Headstrong().removeDuplicates()) == 1)
+    expectEqual(attach(Headstrong()), 1)
+    expectEqual(attach(Headstrong().removeDuplicates()), 1)
   }
 
   @Test("what only forwards goes on to the publisher behind when it is applied again")
@@ -60,7 +61,7 @@ struct ConveniencesTests {
     var received: [String] = []
     let handle = maps.sink { received.append($0) }
     upstream.send(1)
-    #expect(received == ["2"])
+    expectEqual(received, ["2"])
     handle.cancel()
   }
 
@@ -100,7 +101,7 @@ struct ConveniencesTests {
     let tryOptional: Publishers.TryMap<Optional<Int>.Publisher, Int> = Optional(1).publisher.tryMap { $0 }
     #expect(tryMap.upstream == numbers && tryFilter.upstream == numbers && distinct.upstream == numbers)
     #expect(empty.upstream == Empty() && fail.upstream == Fail(error: .expected))
-    #expect(tryOptional.upstream == Optional(1).publisher)
+    expectEqual(tryOptional.upstream, Optional(1).publisher)
     withExtendedLifetime(future) {}
 
     typealias Numbered = Optional<Int>.Publisher
@@ -134,7 +135,7 @@ struct ConveniencesTests {
       AnySubscriber<(Int, Int, Int), Never>(receiveSubscription: { _ in order.append("combineLatest") })
     )
     // The last one's own report comes after it has handed its subscription over.
-    #expect(order == ["a", "b", "zip", "c", "d", "e", "combineLatest", "f"])
+    expectEqual(order, ["a", "b", "zip", "c", "d", "e", "combineLatest", "f"])
   }
 
   @Test("those are equal to others with the same parts that Apple's are")

@@ -1,3 +1,4 @@
+import Expectations
 import ReboundTesting
 import Testing
 
@@ -96,11 +97,11 @@ struct DeadlockTests {
     )
     row(sides[0]).combineLatest(row(sides[1])) { $0 + $1 }.subscribe(recorder)
     for side in sides { side.subject.send(0) }
-    #expect(recorder.values == [0])
+    expectEqual(recorder.values, [0])
 
     let areDone = sendAcross(first: (sides[0], 1), second: (sides[1], 2))
     #expect(areDone)
-    #expect(recorder.values == [0, 1, 3])
+    expectEqual(recorder.values, [0, 1, 3])
     if areDone { recorder.cancel() }
   }
 
@@ -164,7 +165,7 @@ struct DeadlockTests {
     #expect(recorder.values.starts(with: [1, 2, 3]))
     guard areDone else { return }
     for (index, side) in sides.enumerated() { side.subject.send(10 + index) }
-    #expect(recorder.values.suffix(2) == [10, 11])
+    expectEqual(recorder.values.suffix(2), [10, 11])
     recorder.cancel()
   }
 
@@ -275,7 +276,7 @@ struct DeadlockTests {
     let depths = [Shared(0), Shared(0)]
     let recorders = junctions.indices.map { index in
       Recorder<Int, TestFailure>(answering: { value, _ in
-        #expect(depths[index].change { ($0, $0 += 1).0 } == 0)
+        expectEqual(depths[index].change { ($0, $0 += 1).0 }, 0)
         if value == 1 {
           areInside[index].send()
           #expect(areInside[1 - index].wait())
@@ -295,8 +296,8 @@ struct DeadlockTests {
     for (junction, recorder) in zip(junctions, recorders) {
       junction.send(3)
       junction.finish()
-      #expect(recorder.values == [1] + (end == .finished ? kind.valuesBeforeEnd : kind.valuesBeforeFailure))
-      #expect(recorder.completions == [end])
+      expectEqual(recorder.values, [1] + (end == .finished ? kind.valuesBeforeEnd : kind.valuesBeforeFailure))
+      expectEqual(recorder.completions, [end])
     }
   }
 }

@@ -1,3 +1,4 @@
+import Expectations
 import ReboundTesting
 import Testing
 
@@ -24,7 +25,7 @@ struct EarlyCancelTests {
       })
     )
     .subscribe(recorder)
-    #expect(recorder.subscriptionCount == 1)
+    expectEqual(recorder.subscriptionCount, 1)
     return spy
   }
 
@@ -41,16 +42,16 @@ struct EarlyCancelTests {
       seen(requesting: .max(1)) { $0.collect(2) },
     ]
     for spy in spies {
-      #expect(spy.requests == [.max(2)])
-      #expect(spy.cancelCount == 0)
+      expectEqual(spy.requests, [.max(2)])
+      expectEqual(spy.cancelCount, 0)
     }
   }
 
   @Test("is forgotten by replaceEmpty, which asks for everything besides")
   func replaceEmpty() {
     let spy = seen { $0.replaceEmpty(with: 9) }
-    #expect(spy.requests == [.max(2), .unlimited])
-    #expect(spy.cancelCount == 0)
+    expectEqual(spy.requests, [.max(2), .unlimited])
+    expectEqual(spy.cancelCount, 0)
   }
 
   @Test("is forgotten by handleEvents and not told, and the subscription is")
@@ -63,7 +64,7 @@ struct EarlyCancelTests {
         receiveRequest: { log.append("request \($0)") }
       )
     }
-    #expect(log == ["subscription", "request max(2)"])
+    expectEqual(log, ["subscription", "request max(2)"])
   }
 
   /// Keeps nothing of what is printed.

@@ -1,4 +1,5 @@
 import Combine
+import Expectations
 import ReboundTesting
 import Testing
 
@@ -59,15 +60,16 @@ struct IntrospectionTests {
       subject.subscribe(other)
       subject.send(completion: .finished)
 
-      #expect(
-        watcher.log == [
+      expectEqual(
+        watcher.log,
+        [
           "will attach", "will start PassthroughSubject", "will request max(1)", "did request max(1)", "did start",
           "did attach", "will receive 1", "did receive 1, wants max(2)", "will cancel", "did cancel", "will attach",
           "will start PassthroughSubject", "did start", "did attach", "will end finished", "did end",
         ],
         "\(watcher.log)"
       )
-      #expect(recorder.values == [1], "\(recorder.values)")
+      expectEqual(recorder.values, [1], "\(recorder.values)")
       #expect(other.isFinished, "\(other.events)")
     }
   }
@@ -125,7 +127,7 @@ struct IntrospectionTests {
       _ = upstream?.receive(1)
       upstream?.receive(completion: .finished)
       held?.cancel()
-      #expect(log == ["start", "request", "value", "end", "cancel"].flatMap { ["(\($0)", $0, "\($0))"] }, "\(log)")
+      expectEqual(log, ["start", "request", "value", "end", "cancel"].flatMap { ["(\($0)", $0, "\($0))"] }, "\(log)")
     }
   }
 
@@ -143,9 +145,9 @@ struct IntrospectionTests {
       upstream.subscribe(sink)
       _ = seen?.receive(1)
 
-      #expect(seen?.description == "Sink", "\(String(describing: seen))")
-      #expect(seen?.combineIdentifier == sink.combineIdentifier, "not the sink's")
-      #expect(values == [1], "\(values)")
+      expectEqual(seen?.description, "Sink", "\(String(describing: seen))")
+      expectEqual(seen?.combineIdentifier, sink.combineIdentifier, "not the sink's")
+      expectEqual(values, [1], "\(values)")
     }
   }
 
@@ -171,7 +173,7 @@ struct IntrospectionTests {
       var seen: [Any] = []
       let looking = Looking { seen.append($0) }
       looking.subscribe(AnySubscriber(receiveSubscription: { seen.append($0) }))
-      #expect(seen.count == 2, "\(seen)")
+      expectEqual(seen.count, 2, "\(seen)")
       for tap in seen {
         #expect(!(tap is any CustomReflectable) && !(tap is any CustomPlaygroundDisplayConvertible), "\(tap)")
       }
@@ -198,7 +200,7 @@ struct IntrospectionTests {
       let subject = PassthroughSubject<Int, Never>()
       subject.map { $0 }.removeDuplicates().subscribe(Recorder<Int, Never>())
       for register in registers {
-        #expect(register.publishers == ["RemoveDuplicates", "Map", "PassthroughSubject"], "\(register.publishers)")
+        expectEqual(register.publishers, ["RemoveDuplicates", "Map", "PassthroughSubject"], "\(register.publishers)")
       }
 
       registers[1].disable()
@@ -206,8 +208,8 @@ struct IntrospectionTests {
       Deferred { subject }.subscribe(Recorder<Int, Never>())
       subject.receive(subscriber: Recorder<Int, Never>())
       let later = registers[0].publishers.dropFirst(3)
-      #expect(later == ["AnyPublisher", "Deferred", "PassthroughSubject"], "\(later)")
-      #expect(registers[1].publishers.count == 3, "\(registers[1].publishers)")
+      expectEqual(later, ["AnyPublisher", "Deferred", "PassthroughSubject"], "\(later)")
+      expectEqual(registers[1].publishers.count, 3, "\(registers[1].publishers)")
     }
   }
 
@@ -226,12 +228,12 @@ struct IntrospectionTests {
         #expect(watcher.isEnabled, "after it was enabled")
         subject.subscribe(recorder)
       }
-      #expect(released?.log.count { $0 == "will attach" } == 1, "\(released?.log ?? [])")
+      expectEqual(released?.log.count { $0 == "will attach" }, 1, "\(released?.log ?? [])")
 
       released?.disable()
       #expect(released == nil, "kept after it was disabled")
       subject.send(1)
-      #expect(recorder.values == [1], "\(recorder.values)")
+      expectEqual(recorder.values, [1], "\(recorder.values)")
     }
   }
 
@@ -258,8 +260,9 @@ struct IntrospectionTests {
       subject.send(1)
       recorder.cancel()
 
-      #expect(
-        watcher.log == [
+      expectEqual(
+        watcher.log,
+        [
           "will attach", "will attach", "will start PassthroughSubject", "will request max(1)", "did request max(1)",
           "did start", "did attach", "did attach", "will receive 1", "did receive 1, wants max(0)", "will cancel",
           "did cancel",

@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import ReboundTesting
 import Testing
@@ -56,13 +57,13 @@ struct MirrorTests {
       }
       #expect(isTold(holder, "downstream", subscription))
       // The first request of the latter has brought the present value.
-      #expect(toldChild("demand", of: subscription) as? Subscribers.Demand == .max(isPassing ? 3 : 2))
+      expectEqual(toldChild("demand", of: subscription) as? Subscribers.Demand, .max(isPassing ? 3 : 2))
 
       subscription.cancel()
       for label in ["parent", "subject", "downstream"] {
-        #expect(toldText(label, of: subscription) == "nil", "\(label)")
+        expectEqual(toldText(label, of: subscription), "nil", "\(label)")
       }
-      #expect(toldChild("demand", of: subscription) as? Subscribers.Demand == .max(isPassing ? 3 : 2))
+      expectEqual(toldChild("demand", of: subscription) as? Subscribers.Demand, .max(isPassing ? 3 : 2))
     }
   }
 
@@ -77,9 +78,9 @@ struct MirrorTests {
       let completion: Subscribers.Completion<TestFailure> = fails ? .failure(.expected) : .finished
       if isPassing { passing.send(completion: completion) } else { keeping.send(completion: completion) }
       for label in ["parent", "subject", "downstream"] {
-        #expect(toldText(label, of: subscription) == "nil", "\(label)")
+        expectEqual(toldText(label, of: subscription), "nil", "\(label)")
       }
-      #expect(toldChild("demand", of: subscription) as? Subscribers.Demand == .max(isPassing ? 3 : 2))
+      expectEqual(toldChild("demand", of: subscription) as? Subscribers.Demand, .max(isPassing ? 3 : 2))
     }
   }
 
@@ -88,18 +89,18 @@ struct MirrorTests {
     let caught = try #require(Upstream().catch { _ in Just(9) }.subscriptionForTesting())
     caught.request(.max(3))
     caught.cancel()
-    #expect(toldChild("demand", of: caught) as? Subscribers.Demand == .max(3))
+    expectEqual(toldChild("demand", of: caught) as? Subscribers.Demand, .max(3))
     let buffer = Upstream().buffer(size: 3, prefetch: .keepFull, whenFull: .dropNewest)
     let buffered = try #require(buffer.subscriptionForTesting())
     buffered.request(.max(3))
     buffered.cancel()
-    #expect(toldChild("downstreamDemand", of: buffered) as? Subscribers.Demand == .max(3))
+    expectEqual(toldChild("downstreamDemand", of: buffered) as? Subscribers.Demand, .max(3))
     #if Foundation
       let center = NotificationCenter()
       let noted = try #require(center.publisher(for: Notification.Name("changed")).subscriptionForTesting())
       noted.request(.max(3))
       noted.cancel()
-      #expect(toldChild("demand", of: noted) as? Subscribers.Demand == .max(3))
+      expectEqual(toldChild("demand", of: noted) as? Subscribers.Demand, .max(3))
     #endif
   }
 
@@ -113,26 +114,27 @@ struct MirrorTests {
       return [before, toldChild(label, of: subscription) as? Subscribers.Demand]
     }
     let expected: [Subscribers.Demand?] = [.max(3), Subscribers.Demand.none]
-    #expect(
-      try demandShown("downstreamDemand", Upstream().debounce(for: 1, scheduler: ImmediateScheduler.shared)) == expected
+    try expectEqual(
+      demandShown("downstreamDemand", Upstream().debounce(for: 1, scheduler: ImmediateScheduler.shared)),
+      expected
     )
-    #expect(try demandShown("demand", Upstream().combineLatest(Upstream())) == expected)
+    try expectEqual(demandShown("demand", Upstream().combineLatest(Upstream())), expected)
   }
 
   @Test("delay and prefix until are described by their types, and show nothing")
   func nameless() throws {
     let delay = try #require(Upstream().delay(for: 1, scheduler: ImmediateScheduler.shared).subscriptionForTesting())
-    #expect("\(delay)" == "\(type(of: delay))")
+    expectEqual("\(delay)", "\(type(of: delay))")
     #expect(Mirror(reflecting: delay).children.isEmpty)
     let prefix = try #require(Upstream().prefix(untilOutputFrom: Upstream()).subscriptionForTesting())
-    #expect("\(prefix)" == "\(type(of: prefix))")
+    expectEqual("\(prefix)", "\(type(of: prefix))")
     #expect(Mirror(reflecting: prefix).children.isEmpty)
   }
 
   @Test("publishers of one value show it, and futures their parts")
   func sources() throws {
-    #expect(Just(7).subscriptionForTesting().map(shown(of:)) == ["-": "7"])
-    #expect(Optional(7).publisher.subscriptionForTesting().map(shown(of:)) == ["-": "7"])
+    expectEqual(Just(7).subscriptionForTesting().map(shown(of:)), ["-": "7"])
+    expectEqual(Optional(7).publisher.subscriptionForTesting().map(shown(of:)), ["-": "7"])
     #expect(Result<Int, TestFailure>.success(7).publisher.subscriptionForTesting().map(shown(of:)) == ["-": "7"])
     let future = Future<Int, Never> { _ in }
     let holder = Keeper<Int, Never>()
@@ -142,8 +144,9 @@ struct MirrorTests {
     #expect(isTold(future, "subject", subscription))
     #expect(isTold(holder, "downstream", subscription))
     let record = Record<Int, TestFailure>(output: [1], completion: .failure(.expected))
-    #expect(
-      record.subscriptionForTesting().map(shown(of:)) == [
+    expectEqual(
+      record.subscriptionForTesting().map(shown(of:)),
+      [
         "sequence": "[1]", "completion": "failure(CombineTests.TestFailure.expected)",
       ]
     )
@@ -153,11 +156,11 @@ struct MirrorTests {
   func keyPaths() {
     var seen: AnySubscriber<Int, TestFailure>?
     _ = Upstream(handingOver: { seen = $0 }).map(\.description, \.magnitude, \.bitWidth).subscriptionForTesting()
-    #expect(seen.flatMap { toldChild("keyPath0", of: $0) as? KeyPath<Int, String> } == \Int.description)
-    #expect(seen.flatMap { toldChild("keyPath1", of: $0) as? KeyPath<Int, UInt> } == \Int.magnitude)
-    #expect(seen.flatMap { toldChild("keyPath2", of: $0) as? KeyPath<Int, Int> } == \Int.bitWidth)
+    expectEqual(seen.flatMap { toldChild("keyPath0", of: $0) as? KeyPath<Int, String> }, \Int.description)
+    expectEqual(seen.flatMap { toldChild("keyPath1", of: $0) as? KeyPath<Int, UInt> }, \Int.magnitude)
+    expectEqual(seen.flatMap { toldChild("keyPath2", of: $0) as? KeyPath<Int, Int> }, \Int.bitWidth)
     _ = Upstream(handingOver: { seen = $0 }).map(\.magnitude).subscriptionForTesting()
-    #expect(seen.flatMap { toldChild("keyPath", of: $0) as? KeyPath<Int, UInt> } == \Int.magnitude)
+    expectEqual(seen.flatMap { toldChild("keyPath", of: $0) as? KeyPath<Int, UInt> }, \Int.magnitude)
   }
 
   @Test("results so far are shown by scan, tryScan and the reducing operators")
@@ -166,16 +169,16 @@ struct MirrorTests {
     let recorder = Recorder<Int, TestFailure>()
     Upstream(handingOver: { seen = $0 }).scan(10, +).subscribe(recorder)
     _ = seen?.receive(5)
-    #expect(seen.flatMap { toldChild("result", of: $0) as? Int } == 15)
-    #expect(seen.map { isTold(recorder, "downstream", $0) } == true)
+    expectEqual(seen.flatMap { toldChild("result", of: $0) as? Int }, 15)
+    expectEqual(seen.map { isTold(recorder, "downstream", $0) }, true)
     let tryScan = shown(sending: [5]) { $0.tryScan(10, +) }
     #expect(tryScan["result"] == "15" && tryScan["status"] == "subscribed")
     let reduce = shown(sending: [5]) { $0.reduce(10, +) }
     #expect(reduce["result"] == "Optional(15)" && reduce["initial"] == "Optional(10)")
     #expect(reduce["status"] == "subscribed" && reduce["downstream"]?.contains("Keeper") == true)
-    #expect(shown(sending: [5, 6]) { $0.collect() } == ["count": "2"])
-    #expect(shown(sending: [1, 2, 2]) { $0.removeDuplicates() }["last"]?.contains("2") == true)
-    #expect(shown { $0.removeDuplicates() }["last"] == "nil")
+    expectEqual(shown(sending: [5, 6]) { $0.collect() }, ["count": "2"])
+    expectEqual(shown(sending: [1, 2, 2]) { $0.removeDuplicates() }["last"]?.contains("2"), true)
+    expectEqual(shown { $0.removeDuplicates() }["last"], "nil")
   }
 
   @Test("coders show their subscriber, their upstream's subscription, and whether they are over")
@@ -185,11 +188,11 @@ struct MirrorTests {
     upstream.encode(encoder: TestCoder()).subscribe(holder)
     let subscription = try #require(holder.subscription)
     #expect(isTold(holder, "downstream", subscription))
-    #expect(toldText("finished", of: subscription) == "false")
+    expectEqual(toldText("finished", of: subscription), "false")
     #expect(toldText("upstreamSubscription", of: subscription) != "nil")
     upstream.send(completion: .finished)
-    #expect(toldText("finished", of: subscription) == "true")
-    #expect(toldText("upstreamSubscription", of: subscription) == "nil")
+    expectEqual(toldText("finished", of: subscription), "true")
+    expectEqual(toldText("upstreamSubscription", of: subscription), "nil")
   }
 
   @Test("values that wait are shown by collect and buffer")
@@ -206,17 +209,17 @@ struct MirrorTests {
 
   @Test("demand is shown by catch and combineLatest")
   func demand() {
-    #expect(shown(sending: [1], requesting: .max(3)) { $0.catch { _ in Just(9) } }["demand"] == "max(2)")
+    expectEqual(shown(sending: [1], requesting: .max(3)) { $0.catch { _ in Just(9) } }["demand"], "max(2)")
     let latest = shown(sending: [1], requesting: .max(3)) { $0.combineLatest(Upstream()) }
-    #expect(latest["demand"] == "max(3)")
-    #expect(latest["buffers"]?.contains("1") == true)
-    #expect(latest["downstream"]?.contains("Keeper") == true)
+    expectEqual(latest["demand"], "max(3)")
+    expectEqual(latest["buffers"]?.contains("1"), true)
+    expectEqual(latest["downstream"]?.contains("Keeper"), true)
   }
 
   @Test("assertNoFailure shows where it stands")
   func place() {
     let shown = shownAbove { $0.assertNoFailure("No", file: "Place.swift", line: 77) }
-    #expect(shown == ["file": "Place.swift", "line": "77", "prefix": "No"])
+    expectEqual(shown, ["file": "Place.swift", "line": "77", "prefix": "No"])
   }
 
   @Test("published properties and object publishers show their subscribers")
@@ -230,13 +233,13 @@ struct MirrorTests {
     let subscription = try #require(holder.subscription)
     subscription.request(.max(3))
     #expect(isTold(holder, "downstream", subscription))
-    #expect(toldChild("demand", of: subscription) as? Subscribers.Demand == .max(2))
+    expectEqual(toldChild("demand", of: subscription) as? Subscribers.Demand, .max(2))
     subscription.cancel()
     #expect(toldText("downstream", of: subscription) == "nil" && toldText("parent", of: subscription) == "nil")
 
     let other = Keeper<Void, Never>()
     model.objectWillChange.subscribe(other)
-    #expect(other.subscription.map { isTold(other, "downstream", $0) } == true)
+    expectEqual(other.subscription.map { isTold(other, "downstream", $0) }, true)
   }
 
   @Test("a dump of a subscription shows what it holds, and no class that it is made of")
@@ -246,7 +249,7 @@ struct MirrorTests {
       dump(try #require(publisher.subscriptionForTesting()), to: &text)
       return text
     }
-    #expect(try dumped(Result<Int, TestFailure>.success(7).publisher) == "▿ Once #0\n  - 7\n")
+    try expectEqual(dumped(Result<Int, TestFailure>.success(7).publisher), "▿ Once #0\n  - 7\n")
     #expect(try dumped([7].publisher).hasPrefix("▿ [7] #0\n  ▿ sequence: 1 element\n    - 7\n"))
     #expect(try !dumped([7].publisher).contains("super"))
     #expect(try !dumped(Upstream().removeDuplicates()).contains("super"))
@@ -260,7 +263,7 @@ struct MirrorTests {
     let model = Model()
     let subscription = try #require(model.$number.subscriptionForTesting())
     let parent = try #require(toldChild("parent", of: subscription) as? PublishedSubject<Int>)
-    #expect("\(type(of: parent))" == "PublishedSubject<Int>")
+    expectEqual("\(type(of: parent))", "PublishedSubject<Int>")
   }
 
   @Test("a property shows its present value, also once somebody listens; one of its own says no more than its type")
@@ -269,12 +272,12 @@ struct MirrorTests {
       @Published var text = "a"
     }
     let model = Model()
-    #expect(Mirror(reflecting: model).descendant("_text", "storage", "value") as? String == "a")
+    expectEqual(Mirror(reflecting: model).descendant("_text", "storage", "value") as? String, "a")
     let listening = model.$text.sink { _ in }
     model.text = "b"
-    #expect(Mirror(reflecting: model).descendant("_text", "storage", "value") as? String == "b")
+    expectEqual(Mirror(reflecting: model).descendant("_text", "storage", "value") as? String, "b")
     let published = Published(initialValue: 1)
-    #expect(Mirror(reflecting: published).children.map(\.label) == ["storage"])
+    expectEqual(Mirror(reflecting: published).children.map(\.label), ["storage"])
     #expect("\(published)".hasSuffix("(storage: Combine.PublishedSubject<Swift.Int>)"), "\(published)")
     listening.cancel()
   }
@@ -291,8 +294,8 @@ struct MirrorTests {
     assign.receive(subscription: SubscriptionSpy())
     let between = toldText("status", of: assign)
     assign.receive(completion: .finished)
-    #expect(Set([before, between, toldText("status", of: assign)]).count == 3)
-    #expect(toldText("object", of: assign) == "nil")
+    expectEqual(Set([before, between, toldText("status", of: assign)]).count, 3)
+    expectEqual(toldText("object", of: assign), "nil")
   }
 
   #if Foundation
@@ -304,9 +307,9 @@ struct MirrorTests {
       let subscription = try #require(publisher.subscriptionForTesting())
       subscription.request(.max(3))
       #expect(isTold(center, "center", subscription))
-      #expect((toldChild("name", of: subscription) as? Notification.Name)?.rawValue == "changed")
+      expectEqual((toldChild("name", of: subscription) as? Notification.Name)?.rawValue, "changed")
       #expect(isTold(object, "object", subscription))
-      #expect(toldChild("demand", of: subscription) as? Subscribers.Demand == .max(3))
+      expectEqual(toldChild("demand", of: subscription) as? Subscribers.Demand, .max(3))
       subscription.cancel()
       #expect(toldText("center", of: subscription) == "nil" && toldText("object", of: subscription) == "nil")
     }
@@ -316,11 +319,11 @@ struct MirrorTests {
       let publisher = StubProtocol.makeSession().dataTaskPublisher(for: StubProtocol.url("/hello"))
       let subscription = try #require(publisher.subscriptionForTesting())
       let parent = toldChild("parent", of: subscription) as? URLSession.DataTaskPublisher
-      #expect(parent?.request.url == StubProtocol.url("/hello"))
-      #expect(toldText("task", of: subscription) == "nil")
-      #expect(toldChild("demand", of: subscription) as? Subscribers.Demand == Subscribers.Demand.none)
+      expectEqual(parent?.request.url, StubProtocol.url("/hello"))
+      expectEqual(toldText("task", of: subscription), "nil")
+      expectEqual(toldChild("demand", of: subscription) as? Subscribers.Demand, Subscribers.Demand.none)
       subscription.cancel()
-      #expect(toldText("parent", of: subscription) == "nil")
+      expectEqual(toldText("parent", of: subscription), "nil")
     }
   #endif
 }

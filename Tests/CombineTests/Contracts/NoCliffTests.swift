@@ -1,4 +1,5 @@
 import Combine
+import Expectations
 import ReboundTesting
 import Testing
 
@@ -25,7 +26,7 @@ struct NoCliffTests {
         subject.send(completion: .finished)
         handle.cancel()
       }
-      #expect(sum == 2 * stageCount + 3)
+      expectEqual(sum, 2 * stageCount + 3)
       #expect(hasEnded)
     }
   }
@@ -44,7 +45,7 @@ struct NoCliffTests {
         receiveCompletion: { if case .failure = $0 { hasFailed = true } },
         receiveValue: { _ in Issue.record("there is no value") }
       )
-      #expect(attempts == 40_001)
+      expectEqual(attempts, 40_001)
       #expect(hasFailed)
       handle.cancel()
     }
@@ -58,7 +59,7 @@ struct NoCliffTests {
       var values: [Int] = []
       var hasEnded = false
       let handle = chain.sink(receiveCompletion: { _ in hasEnded = true }, receiveValue: { values.append($0) })
-      #expect(values == Array(0...stageCount))
+      expectEqual(values, Array(0...stageCount))
       #expect(hasEnded)
       handle.cancel()
     }
@@ -70,12 +71,12 @@ struct NoCliffTests {
       let recorder = Recorder<Int, Never>(requesting: .none)
       Publishers.MergeMany((0..<20_000).map { _ in [1, 2].publisher }).subscribe(recorder)
       recorder.request(.unlimited)
-      #expect(recorder.values.count == 40_000)
+      expectEqual(recorder.values.count, 40_000)
       #expect(recorder.isFinished)
       let careful = Recorder<Int, Never>(requesting: .none)
       Publishers.MergeMany((0..<20_000).map { _ in [1, 2].publisher }).subscribe(careful)
       careful.request(.max(40_000))
-      #expect(careful.values.count == 40_000)
+      expectEqual(careful.values.count, 40_000)
       #expect(careful.isFinished)
     }
   }
@@ -87,7 +88,7 @@ struct NoCliffTests {
       (0..<20_000).publisher.flatMap { _ in [1, 2].publisher }.subscribe(recorder)
       recorder.request(.max(20_000))
       recorder.request(.max(20_000))
-      #expect(recorder.values.count == 40_000)
+      expectEqual(recorder.values.count, 40_000)
       #expect(recorder.isFinished)
     }
   }
@@ -101,7 +102,7 @@ struct NoCliffTests {
       let handle = ahead.zip(behind).sink { pairCount += $0.0 == $0.1 ? 1 : 0 }
       for number in 0..<100_000 { ahead.send(number) }
       for number in 0..<100_000 { behind.send(number) }
-      #expect(pairCount == 100_000)
+      expectEqual(pairCount, 100_000)
       handle.cancel()
     }
   }
@@ -113,15 +114,15 @@ struct NoCliffTests {
       var received = 0
       var handles = (0..<100_000).map { _ in subject.sink { received += $0 } }
       subject.send(1)
-      #expect(received == 100_000)
+      expectEqual(received, 100_000)
       var numbers = SeededRandom(seed: 7)
       handles.shuffle(using: &numbers)
       for handle in handles.prefix(50_000) { handle.cancel() }
       subject.send(1)
-      #expect(received == 150_000)
+      expectEqual(received, 150_000)
       handles.removeAll()
       subject.send(1)
-      #expect(received == 150_000)
+      expectEqual(received, 150_000)
     }
   }
 }

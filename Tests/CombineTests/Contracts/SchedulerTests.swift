@@ -1,4 +1,5 @@
 import Combine
+import Expectations
 import Testing
 
 @Suite("What every scheduler has")
@@ -42,7 +43,7 @@ struct SchedulerTests {
     scheduler.schedule(after: scheduler.now, tolerance: 3) {}
     _ = scheduler.schedule(after: scheduler.now, interval: 5) {}
     _ = scheduler.schedule(after: scheduler.now, interval: 5, tolerance: 3) {}
-    #expect(scheduler.log == ["now nil", "after 7 nil", "after 3 nil", "every 5 7 nil", "every 5 3 nil"])
+    expectEqual(scheduler.log, ["now nil", "after 7 nil", "after 3 nil", "every 5 7 nil", "every 5 3 nil"])
   }
 
   @Test("operators pass their options on, but for those that have none")
@@ -52,7 +53,7 @@ struct SchedulerTests {
     Just(1).delay(for: 1, scheduler: scheduler, options: "b")
       .subscribe(AnySubscriber(receiveSubscription: { $0.request(.max(1)) }))
     Just(1).subscribe(on: scheduler, options: "c").subscribe(AnySubscriber())
-    #expect(scheduler.log == ["now a", "now a", "after 7 b", "after 7 b", "now c"])
+    expectEqual(scheduler.log, ["now a", "now a", "after 7 b", "after 7 b", "now c"])
 
     scheduler.log = []
     let subject = PassthroughSubject<Int, Never>()
@@ -61,12 +62,12 @@ struct SchedulerTests {
       subject.debounce(for: 5, scheduler: scheduler, options: "d").sink { _ in },
     ]
     subject.send(1)
-    #expect(scheduler.log == ["now nil", "every 5 7 d"])
+    expectEqual(scheduler.log, ["now nil", "every 5 7 d"])
     scheduler.log = []
     for handle in handles { handle.cancel() }
     let timed = subject.timeout(5, scheduler: scheduler, options: "e").sink { _ in }
     subject.send(1)
-    #expect(scheduler.log == ["every 5 7 e", "now e"])
+    expectEqual(scheduler.log, ["every 5 7 e", "now e"])
     timed.cancel()
   }
 
@@ -75,7 +76,7 @@ struct SchedulerTests {
     let scheduler = Noting()
     Just(1).delay(for: 1, tolerance: 3, scheduler: scheduler, options: "a")
       .subscribe(AnySubscriber(receiveSubscription: { $0.request(.max(1)) }))
-    #expect(scheduler.log == ["after 3 a", "after 3 a"])
+    expectEqual(scheduler.log, ["after 3 a", "after 3 a"])
   }
 
   @Test("throttle has no options, and so has the end of a debounce")
@@ -86,12 +87,12 @@ struct SchedulerTests {
     let throttled = subject.throttle(for: 5, scheduler: scheduler, latest: true).sink { _ in }
     // On this clock all time has passed at once.
     for value in 1...2 { subject.send(value) }
-    #expect(scheduler.log == ["now nil", "now nil"])
+    expectEqual(scheduler.log, ["now nil", "now nil"])
     throttled.cancel()
     scheduler.log = []
     let debounced = subject.debounce(for: 5, scheduler: scheduler, options: "a").sink { _ in }
     subject.send(completion: .finished)
-    #expect(scheduler.log == ["now nil"])
+    expectEqual(scheduler.log, ["now nil"])
     debounced.cancel()
   }
 
@@ -102,8 +103,8 @@ struct SchedulerTests {
     let handle = subject.collect(.byTimeOrCount(scheduler, 5, 2), options: "a").sink { _ in }
     for value in 1...2 { subject.send(value) }
     subject.send(completion: .finished)
-    #expect(scheduler.log.first == "every 5 7 a")
-    #expect(scheduler.log.filter { $0 == "now a" }.count == 2)
+    expectEqual(scheduler.log.first, "every 5 7 a")
+    expectEqual(scheduler.log.filter { $0 == "now a" }.count, 2)
     #expect(!scheduler.log.contains { $0.hasSuffix("nil") })
     handle.cancel()
   }

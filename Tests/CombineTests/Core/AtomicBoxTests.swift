@@ -1,3 +1,4 @@
+import Expectations
 import Testing
 
 @testable import Combine
@@ -36,9 +37,9 @@ struct AtomicBoxTests {
 
   private func check<Value: Equatable>(_ first: Value, then second: Value) {
     let box = AtomicBox(first)
-    #expect(box.value == first)
+    expectEqual(box.value, first)
     box.replace(with: second)
-    #expect(box.value == second)
+    expectEqual(box.value, second)
   }
 
   @Test("a value that reads the box while it goes finds the new one")

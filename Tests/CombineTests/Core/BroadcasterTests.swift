@@ -1,5 +1,6 @@
 import Combine
 import Dispatch
+import Expectations
 import ReboundTesting
 import Synchronization
 import Testing
@@ -19,7 +20,7 @@ struct BroadcasterTests {
         receiveCompletion: { _ in events.append("completion") }
       )
     )
-    #expect(events == ["subscription", "completion"])
+    expectEqual(events, ["subscription", "completion"])
   }
 
   @Test("a value sent from inside a value is delivered before the outer send returns, depth first")
@@ -32,7 +33,7 @@ struct BroadcasterTests {
     }
     let second = subject.sink(receiveCompletion: { _ in }) { received.append("b\($0)") }
     subject.send(1)
-    #expect(received == ["a1", "a2", "b2", "b1"])
+    expectEqual(received, ["a1", "a2", "b2", "b1"])
     first.cancel()
     second.cancel()
   }
@@ -48,7 +49,7 @@ struct BroadcasterTests {
     subject.subscribe(recorder)
     subject.send(1)
     subject.send(2)
-    #expect(late.values == [2])
+    expectEqual(late.values, [2])
   }
 
   @Test("who is cancelled from inside a value does not get it any more")
@@ -62,7 +63,7 @@ struct BroadcasterTests {
     subject.subscribe(recorder)
     subject.subscribe(victim)
     subject.send(1)
-    #expect(recorder.values == [1])
+    expectEqual(recorder.values, [1])
     #expect(victim.values.isEmpty)
   }
 
@@ -72,10 +73,10 @@ struct BroadcasterTests {
     var sum = 0
     var subscriptions = (0..<100_000).map { _ in subject.sink { sum += $0 } }
     subject.send(1)
-    #expect(sum == 100_000)
+    expectEqual(sum, 100_000)
     while let last = subscriptions.popLast() { last.cancel() }
     subject.send(1)
-    #expect(sum == 100_000)
+    expectEqual(sum, 100_000)
   }
 
   @Test("subscribers are let go at once when they cancel, and at the end")
@@ -143,8 +144,9 @@ struct BroadcasterTests {
       }
     }
     for value in 1...4 { subject.send(value) }
-    #expect(
-      received == [
+    expectEqual(
+      received,
+      [
         "0:1", "1:1", "2:1", "3:1", "0:2", "1:2", "2:2", "3:2", "0:3", "1:3", "3:3", "0:4", "1:4", "3:4",
       ]
     )
@@ -167,7 +169,7 @@ struct BroadcasterTests {
       }
     }
     for value in 1...3 { subject.send(value) }
-    #expect(received.suffix(9) == ["0:3", "0:30", "1:30", "3:30", "0:31", "1:31", "3:31", "1:3", "3:3"])
+    expectEqual(received.suffix(9), ["0:3", "0:30", "1:30", "3:30", "0:31", "1:31", "3:31", "1:3", "3:3"])
   }
 
   @Test("subscribers of several types, some with limited demand, are served in the order in which they came")
@@ -190,7 +192,7 @@ struct BroadcasterTests {
     limited.request(.unlimited)
     for value in 4...6 { subject.send(value) }
     let rounds = (1...6).map { "a\($0) b\($0) c\($0)0 \($0 == 3 ? "" : "d\($0) ")e\($0)" }
-    #expect(received.joined(separator: " ") == rounds.joined(separator: " "))
+    expectEqual(received.joined(separator: " "), rounds.joined(separator: " "))
     for subscription in [first, second, mapped, last] { subscription.cancel() }
   }
 

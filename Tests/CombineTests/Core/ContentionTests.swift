@@ -1,4 +1,5 @@
 import Dispatch
+import Expectations
 import ReboundTesting
 import Synchronization
 import Testing
@@ -51,7 +52,7 @@ struct ContentionTests {
       let places = (0..<count).map { _ in Place() }
       let areDone = circle(of: places) { index, next in next.visit { next.notes.append("\(index)") } }
       #expect(areDone)
-      for (index, place) in places.enumerated() { #expect(place.notes == ["\((index + count - 1) % count)"]) }
+      for (index, place) in places.enumerated() { expectEqual(place.notes, ["\((index + count - 1) % count)"]) }
     }
   }
 
@@ -67,7 +68,7 @@ struct ContentionTests {
         }
       }
       #expect(areDone)
-      for place in places { #expect(place.notes == [""]) }
+      for place in places { expectEqual(place.notes, [""]) }
     }
   }
 
@@ -109,9 +110,9 @@ struct ContentionTests {
     }
     hasDelegated.append(place.combiningLock.hasDelegated)
     #expect(areDone)
-    #expect(entered == [false, false, false, true])
-    #expect(hasDelegated == [true, false])
-    #expect(place.notes == ["first", "second", "third", "inside"])
+    expectEqual(entered, [false, false, false, true])
+    expectEqual(hasDelegated, [true, false])
+    expectEqual(place.notes, ["first", "second", "third", "inside"])
   }
 
   @Test("what is delegated from inside what was delegated comes last")
@@ -126,7 +127,7 @@ struct ContentionTests {
     } own: {
     }
     #expect(areDone)
-    #expect(place.notes == ["first", "second", "third"])
+    expectEqual(place.notes, ["first", "second", "third"])
   }
 
   @Test("who wants to delegate when the other one has just left does it itself, and is inside")
@@ -185,6 +186,6 @@ struct ContentionTests {
       }
     )
     #expect(areDone && places.reduce(0) { $0 + $1.count } == sent.load(ordering: .relaxed))
-    #expect(sent.load(ordering: .relaxed) == 3 * 500 * 4)
+    expectEqual(sent.load(ordering: .relaxed), 3 * 500 * 4)
   }
 }

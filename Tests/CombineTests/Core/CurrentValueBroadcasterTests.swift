@@ -1,5 +1,6 @@
 import Combine
 import Dispatch
+import Expectations
 import Foundation
 import ReboundTesting
 import Testing
@@ -35,7 +36,7 @@ struct CurrentValueBroadcasterTests {
     waiting.request(.max(1))
     mayLeave.signal()
     hasSent.wait()
-    #expect(waiting.values == [1])
+    expectEqual(waiting.values, [1])
   }
 
   @Test("who asks again from inside a value that it waited for does not get the same value twice")
@@ -73,7 +74,7 @@ struct CurrentValueBroadcasterTests {
     waiting.request(.max(1))
     mayLeave.signal()
     hasSent.wait()
-    #expect(waiting.values == [1])
+    expectEqual(waiting.values, [1])
   }
 
   @Test("a value sent from inside another, beyond the demand, is owed when both have gone round")
@@ -88,9 +89,9 @@ struct CurrentValueBroadcasterTests {
     )
     subject.subscribe(recorder)
     subject.send(1)
-    #expect(recorder.values == [0, 1])
+    expectEqual(recorder.values, [0, 1])
     recorder.request(.max(1))
-    #expect(recorder.values == [0, 1, 2])
+    expectEqual(recorder.values, [0, 1, 2])
   }
 
   @Test("who is asked for from inside another's value gets that value once, and the next by the demand that is left")
@@ -104,10 +105,10 @@ struct CurrentValueBroadcasterTests {
     subject.subscribe(asking)
     subject.subscribe(waiting)
     subject.send(1)
-    #expect(waiting.values == [1])
+    expectEqual(waiting.values, [1])
     subject.send(2)
     subject.send(3)
-    #expect(waiting.values == [1, 2])
+    expectEqual(waiting.values, [1, 2])
   }
 
   @Test("who was passed by the round already misses nothing by it")
@@ -121,10 +122,10 @@ struct CurrentValueBroadcasterTests {
     subject.subscribe(waiting)
     subject.subscribe(asking)
     subject.send(1)
-    #expect(waiting.values == [1])
+    expectEqual(waiting.values, [1])
     subject.send(2)
     subject.send(3)
-    #expect(waiting.values == [1, 2])
+    expectEqual(waiting.values, [1, 2])
   }
 
   @Test("two subjects combined, with a request for each value, don't wait for each other")

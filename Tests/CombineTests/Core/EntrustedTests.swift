@@ -1,5 +1,6 @@
 import Combine
 import Dispatch
+import Expectations
 import StreamSupport
 import Testing
 
@@ -168,7 +169,7 @@ struct EntrustedTests {
       }
     }
     subject.send(1)
-    #expect(values == [1])
+    expectEqual(values, [1])
     #expect(witness == nil)
   }
 
@@ -194,7 +195,7 @@ struct EntrustedTests {
     attach?()
     subject.send(1)
     subject.send(completion: .finished)
-    #expect(events == [])
+    expectEqual(events, [])
   }
 
   @Test("let the handle go on the thread that ends them, while it is released on another")

@@ -1,3 +1,4 @@
+import Expectations
 import Testing
 
 @testable import Combine
@@ -17,7 +18,7 @@ struct InnerSubscriptionsTests {
     let isFirstRemovedTwice = inners.remove(first)
     let isNextRemoved = inners.remove(next)
     #expect(isFirstRemoved && !isFirstRemovedTwice && isNextRemoved)
-    #expect(next.index == first.index)
-    #expect(Set([first.serial, other.serial, next.serial]).count == 3)
+    expectEqual(next.index, first.index)
+    expectEqual(Set([first.serial, other.serial, next.serial]).count, 3)
   }
 }

@@ -1,4 +1,5 @@
 import Dispatch
+import Expectations
 import Testing
 
 @testable import Combine
@@ -14,7 +15,7 @@ struct OrderedMailboxTests {
     mailbox.deliverOldest { log.append($0) }
     mailbox.post(3)
     for _ in 0..<3 { mailbox.deliverOldest { log.append($0) } }
-    #expect(log == [1, 2, 3])
+    expectEqual(log, [1, 2, 3])
   }
 
   @Test("an event posted from inside a delivery can be delivered there")
@@ -27,7 +28,7 @@ struct OrderedMailboxTests {
       mailbox.deliverOldest { log.append($0) }
       log.append(outer)
     }
-    #expect(log == [2, 1])
+    expectEqual(log, [2, 1])
   }
 
   @Test("nothing comes after the last event, or after the mailbox was closed")
@@ -38,14 +39,14 @@ struct OrderedMailboxTests {
     mailbox.postLast(2)
     mailbox.post(3)
     for _ in 0..<3 { mailbox.deliverOldest { log.append($0) } }
-    #expect(log == [1, 2])
+    expectEqual(log, [1, 2])
 
     let closed = OrderedMailbox<Int>()
     closed.post(1)
     closed.close()
     closed.post(2)
     closed.deliverOldest { log.append($0) }
-    #expect(log == [1, 2])
+    expectEqual(log, [1, 2])
   }
 
   @Test("closed from inside a delivery, it drops what is behind, and lets go of it")
@@ -65,7 +66,7 @@ struct OrderedMailboxTests {
     }
     #expect(observed == nil)
     mailbox.deliverOldest { _ in count += 1 }
-    #expect(count == 1)
+    expectEqual(count, 1)
   }
 
   @Test("closed by another thread during a delivery, it drops what is behind with the next job")

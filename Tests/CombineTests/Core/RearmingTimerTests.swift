@@ -1,3 +1,4 @@
+import Expectations
 import ReboundTesting
 import Testing
 
@@ -30,12 +31,12 @@ struct RearmingTimerTests {
     rig.postpone(1)
     rig.scheduler.advance(by: 0.5)
     rig.postpone(2)
-    #expect(rig.timer.current == 2)
+    expectEqual(rig.timer.current, 2)
     rig.scheduler.advance(by: 10)
     rig.postpone(3)
     rig.scheduler.advance(by: 10)
-    #expect(rig.log == ["2 at 1.5 s", "3 at 11.5 s"])
-    #expect(rig.scheduler.pendingCount == 0)
+    expectEqual(rig.log, ["2 at 1.5 s", "3 at 11.5 s"])
+    expectEqual(rig.scheduler.pendingCount, 0)
   }
 
   @Test("one timer is under way, however often it is put off")
@@ -43,11 +44,11 @@ struct RearmingTimerTests {
     let rig = Rig()
     for payload in 0..<100 {
       rig.postpone(payload)
-      #expect(rig.scheduler.pendingCount == 1)
+      expectEqual(rig.scheduler.pendingCount, 1)
       rig.scheduler.advance(by: 0.03)
     }
     rig.scheduler.advance(by: 1)
-    #expect(rig.log == ["99 at 3.97 s"])
+    expectEqual(rig.log, ["99 at 3.97 s"])
   }
 
   @Test("once stopped it never fires, lets go of the payload and cancels the timer")
@@ -56,7 +57,7 @@ struct RearmingTimerTests {
     rig.postpone(1)
     rig.timer.stop()
     rig.postpone(2)
-    #expect(rig.scheduler.pendingCount == 0)
+    expectEqual(rig.scheduler.pendingCount, 0)
     #expect(rig.timer.current == nil)
     rig.fire(1)
     #expect(rig.log.isEmpty)
@@ -68,7 +69,7 @@ struct RearmingTimerTests {
     rig.postpone(1)
     rig.scheduler.advance(by: 1)
     rig.fire(1)
-    #expect(rig.log == ["1 at 1.0 s"])
+    expectEqual(rig.log, ["1 at 1.0 s"])
   }
 
   @Test("a timer that fires once more does not ring for the one that is set now")
@@ -79,7 +80,7 @@ struct RearmingTimerTests {
     rig.postpone(2)
     rig.fire(1)
     rig.scheduler.advance(by: 1)
-    #expect(rig.log == ["1 at 1.0 s", "2 at 2.0 s"])
+    expectEqual(rig.log, ["1 at 1.0 s", "2 at 2.0 s"])
   }
 
   @Test("when the clock is set back, it waits for an interval of the new time at most")
@@ -98,8 +99,11 @@ struct RearmingTimerTests {
     setClock(20_000)
     #expect(timer.fire(2, { _ in }) == nil)
     setClock(21_000)
-    #expect(timer.fire(3, { _ in }) == 3)
-    #expect(scheduler.log == [101_000, 51_000, 21_000].map { "every \(VirtualTime.Stride.seconds(1)) after \($0) ms" })
+    expectEqual(timer.fire(3, { _ in }), 3)
+    expectEqual(
+      scheduler.log,
+      [101_000, 51_000, 21_000].map { "every \(VirtualTime.Stride.seconds(1)) after \($0) ms" }
+    )
   }
 
   @Test("a job that is replaced, since the clock was set back, is cancelled")
@@ -110,7 +114,7 @@ struct RearmingTimerTests {
     timer.postpone(1) { { _ in } }
     scheduler.time = .start
     timer.postpone(2) { { _ in } }
-    #expect(scheduler.jobs.map(\.cancelCount) == [1, 0])
+    expectEqual(scheduler.jobs.map(\.cancelCount), [1, 0])
   }
 
   @Test("a scheduler that does everything at once lets it fire at once, though its clock stands still")
@@ -122,6 +126,6 @@ struct RearmingTimerTests {
     }
     timer.postpone(1) { fire }
     timer.postpone(2) { fire }
-    #expect(log == [1, 2])
+    expectEqual(log, [1, 2])
   }
 }

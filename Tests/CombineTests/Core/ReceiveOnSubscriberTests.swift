@@ -1,4 +1,5 @@
 import Combine
+import Expectations
 import ReboundTesting
 import Testing
 
@@ -28,9 +29,9 @@ struct ReceiveOnSubscriberTests {
     recorder.request(.none)
     recorder.request(.unlimited)
 
-    #expect(recorder.subscriptionCount == 1)
-    #expect(upstream.requests == [.max(2), .none, .unlimited])
-    #expect(scheduler.pendingCount == 0)
+    expectEqual(recorder.subscriptionCount, 1)
+    expectEqual(upstream.requests, [.max(2), .none, .unlimited])
+    expectEqual(scheduler.pendingCount, 0)
   }
 
   @Test(
@@ -41,16 +42,16 @@ struct ReceiveOnSubscriberTests {
     let recorder = Recorder<Int, TestFailure>(requesting: .none, answering: { value, _ in .max(value) })
     hop.apply(upstream, scheduler).subscribe(recorder)
 
-    #expect(upstream.send(0) == .none)
-    #expect(upstream.send(3) == .none)
+    expectEqual(upstream.send(0), .none)
+    expectEqual(upstream.send(3), .none)
     upstream.send(4)
     upstream.send(completion: .failure(.expected))
-    #expect(scheduler.pendingCount == 4)
+    expectEqual(scheduler.pendingCount, 4)
     #expect(recorder.values.isEmpty)
 
-    #expect(try scheduler.run() == 4)
-    #expect(recorder.values == [0, 3, 4])
-    #expect(recorder.failure == .expected)
+    try expectEqual(scheduler.run(), 4)
+    expectEqual(recorder.values, [0, 3, 4])
+    expectEqual(recorder.failure, .expected)
     #expect(upstream.requests.isEmpty, "the upstream is over, so nothing can be asked of it")
   }
 
@@ -60,7 +61,7 @@ struct ReceiveOnSubscriberTests {
     hop.apply(upstream, scheduler).subscribe(recorder)
     for value in [2, 0, 5] { upstream.send(value) }
     scheduler.advance(by: 1)
-    #expect(upstream.requests == [.max(1), .max(2), .max(5)])
+    expectEqual(upstream.requests, [.max(1), .max(2), .max(5)])
   }
 
   @Test("a scheduler that does the last job first changes nothing in the order", arguments: Operator.allCases)
@@ -70,10 +71,10 @@ struct ReceiveOnSubscriberTests {
     hop.apply(upstream, backward).subscribe(recorder)
     for value in 0..<20 { upstream.send(value) }
     upstream.send(completion: .finished)
-    #expect(backward.jobCount == 21)
+    expectEqual(backward.jobCount, 21)
     backward.run()
-    #expect(recorder.values == Array(0..<20))
-    #expect(recorder.entries.last?.event == .completion(.finished))
+    expectEqual(recorder.values, Array(0..<20))
+    expectEqual(recorder.entries.last?.event, .completion(.finished))
   }
 
   @Test("a cancel reaches the upstream at once and drops what waits", arguments: Operator.allCases)
@@ -95,7 +96,7 @@ struct ReceiveOnSubscriberTests {
     recorder.cancel()
 
     #expect(observed == nil)
-    #expect(upstream.cancelCount == 1)
+    expectEqual(upstream.cancelCount, 1)
     scheduler.advance(by: 1)
     #expect(recorder.values.isEmpty && recorder.completions.isEmpty)
   }
@@ -114,9 +115,9 @@ struct ReceiveOnSubscriberTests {
     upstream.send(1)
     upstream.send(2)
     scheduler.advance(by: 1)
-    #expect(recorder.values == [1])
-    #expect(upstream.cancelCount == 1)
-    #expect(upstream.requests == [.unlimited])
+    expectEqual(recorder.values, [1])
+    expectEqual(upstream.cancelCount, 1)
+    expectEqual(upstream.requests, [.unlimited])
   }
 
   @Test("after the upstream has ended a cancel changes nothing", arguments: Operator.allCases)
@@ -131,7 +132,7 @@ struct ReceiveOnSubscriberTests {
     subscription.request(.max(1))
     scheduler.advance(by: 1)
     #expect(recorder.values == [1] && recorder.isFinished)
-    #expect(upstream.cancelCount == 0)
+    expectEqual(upstream.cancelCount, 0)
     #expect(upstream.requests.isEmpty)
   }
 
@@ -142,14 +143,14 @@ struct ReceiveOnSubscriberTests {
     hop.apply(upstream, scheduler).subscribe(recorder)
     other.subscribe(Recorder<Int, TestFailure>())
     upstream.connections[0].send(subscription: other.connections[0])
-    #expect(other.cancelCount == 1)
+    expectEqual(other.cancelCount, 1)
 
     upstream.send(completion: .finished)
     upstream.send(1)
     upstream.send(completion: .failure(.other))
     scheduler.advance(by: 1)
     #expect(recorder.values.isEmpty)
-    #expect(recorder.completions == [.finished])
+    expectEqual(recorder.completions, [.finished])
   }
 
   @Test("events before the subscription are ignored", arguments: Operator.allCases)
@@ -162,7 +163,7 @@ struct ReceiveOnSubscriberTests {
     let recorder = Recorder<Int, TestFailure>()
     hop.apply(upstream, scheduler).subscribe(recorder)
     scheduler.advance(by: 1)
-    #expect(recorder.events == [.subscription])
+    expectEqual(recorder.events, [.subscription])
   }
 
   @Test("a value sent from inside a value comes after it", arguments: Operator.allCases)
@@ -174,7 +175,7 @@ struct ReceiveOnSubscriberTests {
     hop.apply(upstream, scheduler).subscribe(recorder)
     upstream.send(1)
     scheduler.advance(by: 5)
-    #expect(recorder.values == [1, 2, 3])
+    expectEqual(recorder.values, [1, 2, 3])
   }
 
   @Test("everything is let go after the end and after a cancel", arguments: Operator.allCases, [true, false])
@@ -207,6 +208,6 @@ struct ReceiveOnSubscriberTests {
     upstream.send(completion: .finished)
     scheduler.advance(by: 1)
     #expect(recorder.values == [1] && recorder.isFinished)
-    #expect(upstream.requests == [.max(1)])
+    expectEqual(upstream.requests, [.max(1)])
   }
 }

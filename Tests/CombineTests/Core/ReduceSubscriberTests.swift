@@ -1,4 +1,5 @@
 import Combine
+import Expectations
 import ReboundTesting
 import Testing
 
@@ -9,7 +10,7 @@ struct ReduceSubscriberTests {
   private typealias Downstream = Recorder<String, any Error>
 
   private func send(to upstream: Upstream) {
-    for value in [3, 1, 2] { #expect(upstream.send(value) == .none) }
+    for value in [3, 1, 2] { expectEqual(upstream.send(value), .none) }
     upstream.send(completion: .finished)
   }
 
@@ -18,14 +19,14 @@ struct ReduceSubscriberTests {
     let upstream = Upstream()
     let recorder = Downstream(requesting: .max(1), answering: { _, _ in .max(5) })
     reducer.subscribe(recorder, to: upstream)
-    #expect(upstream.requests == [.unlimited])
+    expectEqual(upstream.requests, [.unlimited])
 
     send(to: upstream)
 
-    #expect(recorder.values == [reducer.result])
-    #expect(recorder.completions.count == 1)
+    expectEqual(recorder.values, [reducer.result])
+    expectEqual(recorder.completions.count, 1)
     #expect(recorder.isFinished)
-    #expect(upstream.requests == [.unlimited])
+    expectEqual(upstream.requests, [.unlimited])
   }
 
   @Test("cancel upstream as soon as the result is known, before they publish it", arguments: Reducer.all)
@@ -42,15 +43,15 @@ struct ReduceSubscriberTests {
       #expect(recorder.values.isEmpty)
       upstream.send(value)
       if index + 1 == reducer.decidesAfter {
-        #expect(recorder.values == [reducer.result])
+        expectEqual(recorder.values, [reducer.result])
         #expect(recorder.isFinished)
-        #expect(cancelCountAtResult == [1])
+        expectEqual(cancelCountAtResult, [1])
         return
       }
     }
     #expect(reducer.decidesAfter == nil)
     upstream.send(completion: .finished)
-    #expect(cancelCountAtResult == [0])
+    expectEqual(cancelCountAtResult, [0])
   }
 
   @Test("keep result and end until the first request, of any size", arguments: Reducer.all)
@@ -59,12 +60,12 @@ struct ReduceSubscriberTests {
     let recorder = Downstream(requesting: .none)
     reducer.subscribe(recorder, to: upstream)
     send(to: upstream)
-    #expect(recorder.events.count == 1)
+    expectEqual(recorder.events.count, 1)
 
     recorder.request(.max(1))
     recorder.request(.max(1))
-    #expect(recorder.values == [reducer.result])
-    #expect(recorder.completions.count == 1)
+    expectEqual(recorder.values, [reducer.result])
+    expectEqual(recorder.completions.count, 1)
   }
 
   @Test("without values, publish what they make of nothing, upon a request", arguments: Reducer.all)
@@ -73,10 +74,10 @@ struct ReduceSubscriberTests {
     let recorder = Downstream(requesting: .none)
     reducer.subscribe(recorder, to: upstream)
     upstream.send(completion: .finished)
-    #expect(recorder.events.count == 1)
+    expectEqual(recorder.events.count, 1)
 
     recorder.request(.unlimited)
-    #expect(recorder.values == [reducer.resultOfNothing].compactMap { $0 })
+    expectEqual(recorder.values, [reducer.resultOfNothing].compactMap { $0 })
     #expect(recorder.isFinished)
   }
 
@@ -90,9 +91,9 @@ struct ReduceSubscriberTests {
     recorder.request(.max(1))
 
     #expect(recorder.values.isEmpty)
-    #expect(recorder.completions.count == 1)
+    expectEqual(recorder.completions.count, 1)
     #expect(throws: TestFailure.expected) { try recorder.completion?.rethrow() }
-    #expect(upstream.cancelCount == 0)
+    expectEqual(upstream.cancelCount, 0)
   }
 
   @Test("once cancelled, cancel upstream once and publish nothing", arguments: Reducer.all)
@@ -107,8 +108,8 @@ struct ReduceSubscriberTests {
     subscription?.request(.max(1))
     send(to: upstream)
 
-    #expect(upstream.cancelCount == 1)
-    #expect(recorder.events.count == 1)
+    expectEqual(upstream.cancelCount, 1)
+    expectEqual(recorder.events.count, 1)
   }
 
   @Test("drop a result that waits when they are cancelled", arguments: Reducer.all)
@@ -121,8 +122,8 @@ struct ReduceSubscriberTests {
     subscription?.cancel()
     subscription?.request(.max(1))
 
-    #expect(recorder.events.count == 1)
-    #expect(upstream.cancelCount == (reducer.decidesAfter == nil ? 0 : 1))
+    expectEqual(recorder.events.count, 1)
+    expectEqual(upstream.cancelCount, reducer.decidesAfter == nil ? 0 : 1)
   }
 
   @Test("send no end to who cancels from inside the value", arguments: Reducer.all)
@@ -134,7 +135,7 @@ struct ReduceSubscriberTests {
     })
     reducer.subscribe(recorder, to: upstream)
     send(to: upstream)
-    #expect(recorder.values == [reducer.result])
+    expectEqual(recorder.values, [reducer.result])
     #expect(recorder.completions.isEmpty)
   }
 
@@ -143,7 +144,7 @@ struct ReduceSubscriberTests {
     let upstream = Upstream()
     upstream.count().subscribe(AnySubscriber(receiveSubscription: { $0.cancel() }))
     #expect(upstream.requests.isEmpty)
-    #expect(upstream.cancelCount == 1)
+    expectEqual(upstream.cancelCount, 1)
   }
 
   @Test("refuse a second subscription, and one after the end", arguments: Reducer.all)
@@ -157,9 +158,9 @@ struct ReduceSubscriberTests {
     connection?.send(completion: .finished)
     connection?.send(subscription: spies[1])
 
-    #expect(spies.map(\.cancelCount) == [1, 1])
+    expectEqual(spies.map(\.cancelCount), [1, 1])
     #expect(spies.allSatisfy { $0.requests.isEmpty })
-    #expect(recorder.subscriptionCount == 1)
+    expectEqual(recorder.subscriptionCount, 1)
   }
 
   @Test("ignore what comes before the subscription", arguments: Reducer.all)
@@ -170,14 +171,14 @@ struct ReduceSubscriberTests {
     let upstream = Upstream(handingOver: { subscriber = $0 })
     reducer.subscribe(recorder, to: upstream)
 
-    #expect(subscriber?.receive(100) == Subscribers.Demand.none)
+    expectEqual(subscriber?.receive(100), Subscribers.Demand.none)
     subscriber?.receive(completion: .failure(.expected))
     subscriber?.receive(subscription: spy)
     for value in [3, 1, 2] { _ = subscriber?.receive(value) }
     subscriber?.receive(completion: .finished)
 
-    #expect(spy.requests == [.unlimited])
-    #expect(recorder.values == [reducer.result])
+    expectEqual(spy.requests, [.unlimited])
+    expectEqual(recorder.values, [reducer.result])
     #expect(recorder.isFinished)
   }
 
@@ -193,12 +194,12 @@ struct ReduceSubscriberTests {
     reducer.subscribe(lateRecorder, to: late)
     subscriber?.receive(subscription: SubscriptionSpy())
     subscriber?.receive(completion: .finished)
-    #expect(subscriber?.receive(3) == Subscribers.Demand.none)
+    expectEqual(subscriber?.receive(3), Subscribers.Demand.none)
     subscriber?.receive(completion: .failure(.expected))
 
-    #expect(lateRecorder.values == [reducer.resultOfNothing].compactMap { $0 })
-    #expect(lateRecorder.completions.count == 1)
-    #expect(connection?.requests == [.unlimited])
+    expectEqual(lateRecorder.values, [reducer.resultOfNothing].compactMap { $0 })
+    expectEqual(lateRecorder.completions.count, 1)
+    expectEqual(connection?.requests, [.unlimited])
   }
 
   @Test("let go of downstream and upstream after the end, and after a cancel", arguments: Reducer.all)
@@ -227,10 +228,10 @@ struct ReduceSubscriberTests {
     let recorder = Downstream(requesting: .none)
     reducer.subscribe(recorder, to: upstream)
     let subscription = recorder.subscription
-    #expect(SelfPortrait(of: subscription) == SelfPortrait(reducer.name, labels: reducer.labels))
+    expectEqual(SelfPortrait(of: subscription), SelfPortrait(reducer.name, labels: reducer.labels))
 
     upstream.send(completion: .finished)
-    #expect(SelfPortrait(of: subscription) == SelfPortrait(reducer.name, labels: reducer.labels))
+    expectEqual(SelfPortrait(of: subscription), SelfPortrait(reducer.name, labels: reducer.labels))
   }
 
   @Test("show result, initial result and status")
@@ -238,12 +239,12 @@ struct ReduceSubscriberTests {
     let upstream = Upstream()
     let subscription = upstream.reduce(10, +).subscriptionForTesting()
     upstream.send(5)
-    #expect(toldText("result", of: subscription) == "Optional(15)")
-    #expect(toldText("initial", of: subscription) == "Optional(10)")
-    #expect(toldText("status", of: subscription)?.hasPrefix("subscribed") == true)
+    expectEqual(toldText("result", of: subscription), "Optional(15)")
+    expectEqual(toldText("initial", of: subscription), "Optional(10)")
+    expectEqual(toldText("status", of: subscription)?.hasPrefix("subscribed"), true)
 
     upstream.send(completion: .finished)
-    #expect(toldText("status", of: subscription) == "terminal")
+    expectEqual(toldText("status", of: subscription), "terminal")
   }
 
   @Test("a request or cancel before the subscription changes nothing")
@@ -258,11 +259,11 @@ struct ReduceSubscriberTests {
     pipe?.receive(subscription: spy)
     pipe?.receive(completion: .finished)
 
-    #expect(spy.requests == [.unlimited])
-    #expect(spy.cancelCount == 0)
-    #expect(recorder.events == [.subscription])
+    expectEqual(spy.requests, [.unlimited])
+    expectEqual(spy.cancelCount, 0)
+    expectEqual(recorder.events, [.subscription])
     recorder.request(.max(1))
-    #expect(recorder.events == [.subscription, .value(0), .completion(.finished)])
+    expectEqual(recorder.events, [.subscription, .value(0), .completion(.finished)])
   }
 
   @Test("a request for nothing stops the process")
@@ -294,7 +295,7 @@ struct ReduceSubscriberTests {
     run { $0.tryAllSatisfy(note("tryAllSatisfy", false)) }
     run { $0.first(where: note("first", true)) }
     run { $0.tryFirst(where: note("tryFirst", true)) }
-    #expect(calls == ["contains", "tryContains", "allSatisfy", "tryAllSatisfy", "first", "tryFirst"])
+    expectEqual(calls, ["contains", "tryContains", "allSatisfy", "tryAllSatisfy", "first", "tryFirst"])
   }
 
   @Test("a value sent from inside a closure counts, and a decision made inside stands")
@@ -309,7 +310,7 @@ struct ReduceSubscriberTests {
 
     upstream.send(1)
 
-    #expect(recorder.events == [.subscription, .value(2), .completion(.finished)])
+    expectEqual(recorder.events, [.subscription, .value(2), .completion(.finished)])
   }
 }
 

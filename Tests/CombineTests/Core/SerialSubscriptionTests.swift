@@ -1,3 +1,4 @@
+import Expectations
 import ReboundTesting
 import Testing
 
@@ -88,7 +89,7 @@ struct SerialSubscriptionTests {
     Prompt(log: log).merge(with: subject).handleEvents(receiveSubscription: { log.owner = $0 as? SerialSubscription })
       .subscribe(recorder)
     recorder.request(.max(1))
-    #expect(recorder.values == [0])
+    expectEqual(recorder.values, [0])
     log.expect([.max(1), .unlimited])
   }
 
@@ -115,7 +116,7 @@ struct SerialSubscriptionTests {
     )
     .subscribe(Recorder<Int, TestFailure>())
     inner.first?.send(1)
-    #expect(inner.count == 2)
+    expectEqual(inner.count, 2)
     log.expect([.max(1), .max(1)])
   }
 
@@ -143,7 +144,7 @@ struct SerialSubscriptionTests {
       .handleEvents(receiveSubscription: { log.owner = $0 as? SerialSubscription }).subscribe(recorder)
     outer.send(1)
     before.send(1)
-    #expect(recorder.values == [1, 0])
+    expectEqual(recorder.values, [1, 0])
     log.expect([.max(1)])
   }
 
@@ -162,7 +163,7 @@ struct SerialSubscriptionTests {
     log.owner?.request(.max(1))
     log.owner?.request(.max(1))
     subject.send(1)
-    #expect(recorder.values == [1, 2])
+    expectEqual(recorder.values, [1, 2])
     log.expect([.max(2), .max(1), .max(1), .max(1), .max(1)])
   }
 
@@ -178,7 +179,7 @@ struct SerialSubscriptionTests {
         guard value == 1 else { return }
         isInside.send()
         #expect(hasSent.wait())
-        #expect(received.value == [1])
+        expectEqual(received.value, [1])
       }
     )
     let areDone = RaceCrew(size: 2).run([
@@ -190,7 +191,7 @@ struct SerialSubscriptionTests {
       },
     ])
     #expect(areDone)
-    #expect(received.value == [1, 2])
+    expectEqual(received.value, [1, 2])
     subscription.cancel()
   }
 }

@@ -1,4 +1,5 @@
 import Combine
+import Expectations
 import ReboundTesting
 import Testing
 
@@ -27,7 +28,7 @@ struct SnapshotTests {
     warmUp(subject)
     received = []
     for value in 3...4 { subject.send(value) }
-    #expect(received == ["0:3", "1:3", "3:3", "0:4", "3:4"])
+    expectEqual(received, ["0:3", "1:3", "3:3", "0:4", "3:4"])
   }
 
   @Test("who comes to a shared publisher from inside a value gets the next one")
@@ -48,7 +49,7 @@ struct SnapshotTests {
     warmUp(subject)
     received = []
     for value in 3...5 { subject.send(value) }
-    #expect(received == ["0:3", "1:3", "0:4", "1:4", "new:4", "0:5", "1:5", "new:5"])
+    expectEqual(received, ["0:3", "1:3", "0:4", "1:4", "new:4", "0:5", "1:5", "new:5"])
   }
 
   @Test("subscribers of a shared publisher of several kinds are served in the order in which they came")
@@ -67,7 +68,7 @@ struct SnapshotTests {
     subscriptions.append(subject.sink { received.append("h\($0)") })
     for value in 1...4 { subject.send(value) }
     let rounds = (1...4).map { "a\($0) b\($0) c\($0)0 d\($0)0 e\($0) f\($0) g\($0) h\($0)" }
-    #expect(received.joined(separator: " ") == rounds.joined(separator: " "))
+    expectEqual(received.joined(separator: " "), rounds.joined(separator: " "))
   }
 
   @Test("a demand of one among shared subscribers who want everything is counted")
@@ -79,11 +80,11 @@ struct SnapshotTests {
     let recorders = (0..<2).map { _ in Recorder<Int, Never>(requesting: .max(1)) }
     for recorder in recorders { shared.subscribe(recorder) }
     warmUp(subject)
-    #expect(recorders.map(\.values) == [[1], [1]])
+    expectEqual(recorders.map(\.values), [[1], [1]])
     for recorder in recorders { recorder.request(.unlimited) }
     for value in 3...5 { subject.send(value) }
-    #expect(recorders.map(\.values) == [[1, 3, 4, 5], [1, 3, 4, 5]])
-    #expect(received == [1, 1, 2, 2, 3, 3, 4, 4, 5, 5])
+    expectEqual(recorders.map(\.values), [[1, 3, 4, 5], [1, 3, 4, 5]])
+    expectEqual(received, [1, 1, 2, 2, 3, 3, 4, 4, 5, 5])
     for sink in sinks { sink.cancel() }
   }
 
@@ -113,7 +114,7 @@ struct SnapshotTests {
     warmUp(interferer.subject)
     interferer.end()
     interferer.subject.send(3)
-    #expect(received == [1, 1, 1, 2, 2, 2])
+    expectEqual(received, [1, 1, 1, 2, 2, 2])
     withExtendedLifetime(subscriptions) {}
   }
 
@@ -142,7 +143,7 @@ struct SnapshotTests {
     received = []
     sinks[1].cancel()
     subject.send(3)
-    #expect(received == ["0:3", "2:3"])
+    expectEqual(received, ["0:3", "2:3"])
     #expect(captured != nil)
     sinks[0].cancel()
     sinks[2].cancel()

@@ -1,4 +1,5 @@
 import Dispatch
+import Expectations
 import ReboundTesting
 import StreamSupport
 import Testing
@@ -47,9 +48,9 @@ struct SubscriberListTests {
       }
     }
 
-    #expect(staying.values.count == 600)
+    expectEqual(staying.values.count, 600)
     subject.send(0)
-    #expect(nursery.count == 0)
+    expectEqual(nursery.count, 0)
   }
 
   @Test("what inner rounds replaced goes when the outermost round ends, though nobody has left")
@@ -72,7 +73,7 @@ struct SubscriberListTests {
       #expect(list.olderSnapshots.isEmpty)
     }
 
-    #expect(counts == [3, 3])
+    expectEqual(counts, [3, 3])
   }
 
   @Test("who leaves between rounds is let go at once")
@@ -84,13 +85,13 @@ struct SubscriberListTests {
       return subject.sink { _ in child.touch() }
     }
     subject.send(1)
-    #expect(nursery.count == 3)
+    expectEqual(nursery.count, 3)
 
     cancellables[1].cancel()
-    #expect(nursery.count == 2)
+    expectEqual(nursery.count, 2)
     cancellables[2].cancel()
     cancellables[0].cancel()
-    #expect(nursery.count == 0)
+    expectEqual(nursery.count, 0)
   }
 
   @Test("nothing is kept of who leaves, whoever has left before")
@@ -129,8 +130,8 @@ struct SubscriberListTests {
 
     subject.send(1)
 
-    #expect(values == [])
-    #expect(nursery.count == 0)
+    expectEqual(values, [])
+    expectEqual(nursery.count, 0)
     first.cancel()
   }
 
@@ -154,7 +155,7 @@ struct SubscriberListTests {
       }
     }
 
-    #expect(lastText.values.last == texts.value)
-    #expect(lastNumber.values.last == numbers.value)
+    expectEqual(lastText.values.last, texts.value)
+    expectEqual(lastNumber.values.last, numbers.value)
   }
 }

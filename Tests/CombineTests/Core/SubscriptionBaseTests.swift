@@ -1,4 +1,5 @@
 import Combine
+import Expectations
 import Testing
 
 /// A subscription that is a structure, as others may write them, larger than what an existential has room for.
@@ -61,9 +62,9 @@ struct SubscriptionBaseTests {
         let spy = SubscriptionSpy()
         let handle = build(Foreign(subscription: isObject ? spy : PlainSubscription(spy: spy))).sink { _ in }
         #expect(!spy.requests.isEmpty, "\(name) does not ask")
-        #expect(spy.cancelCount == 0, "\(name) cancels too early")
+        expectEqual(spy.cancelCount, 0, "\(name) cancels too early")
         handle.cancel()
-        #expect(spy.cancelCount == 1, "\(name) cancels \(spy.cancelCount) times")
+        expectEqual(spy.cancelCount, 1, "\(name) cancels \(spy.cancelCount) times")
       }
     }
   }
@@ -92,9 +93,9 @@ struct SubscriptionBaseTests {
       let keeper = Keeper<Int, Never>()
       Foreign<Int>(subscription: given).eraseToAnyPublisher().map { $0 }.eraseToAnyPublisher()
         .receive(subscriber: AnySubscriber(AnySubscriber(keeper)))
-      #expect(keeper.subscription?.combineIdentifier == given.combineIdentifier)
-      #expect((keeper.subscription is PlainSubscription) == (given is PlainSubscription))
-      #expect((keeper.subscription as? SubscriptionSpy === spy) == (given is SubscriptionSpy))
+      expectEqual(keeper.subscription?.combineIdentifier, given.combineIdentifier)
+      expectEqual(keeper.subscription is PlainSubscription, given is PlainSubscription)
+      expectEqual(keeper.subscription as? SubscriptionSpy === spy, given is SubscriptionSpy)
     }
   }
 
@@ -105,6 +106,6 @@ struct SubscriptionBaseTests {
     Foreign<Int>(subscription: spy).combineLatest(Foreign<Int>(subscription: spy)).map(\.0).subscribe(keeper)
     let mirror = Mirror(reflecting: try #require(keeper.subscription))
     let shown = try #require(mirror.children.first { $0.label == "upstreamSubscriptions" })
-    #expect((shown.value as? [any Subscription])?.allSatisfy { $0 is SubscriptionSpy } == true)
+    expectEqual((shown.value as? [any Subscription])?.allSatisfy { $0 is SubscriptionSpy }, true)
   }
 }

@@ -1,4 +1,5 @@
 import Combine
+import Expectations
 import ReboundTesting
 import Testing
 
@@ -54,9 +55,9 @@ struct SynchronousSourceTests {
       receiveCompletion: { _ in events.append("end") }
     )
     for _ in 0..<2 { publisher.subscribe(subscriber) }
-    #expect(Set(subscriptions.map(\.combineIdentifier)).count == 2)
+    expectEqual(Set(subscriptions.map(\.combineIdentifier)).count, 2)
     for subscription in subscriptions { subscription.request(.max(1)) }
-    #expect(events == ["7", "end", "7", "end"])
+    expectEqual(events, ["7", "end", "7", "end"])
   }
 
   @Test("records add what is asked from inside a value to what is owed, without recursion")
@@ -66,14 +67,14 @@ struct SynchronousSourceTests {
       requesting: .max(1),
       answering: { _, recorder in
         depth += 1
-        #expect(depth == 1)
+        expectEqual(depth, 1)
         recorder.request(.max(1))
         depth -= 1
         return .none
       }
     )
     Record<Int, TestFailure>(output: Array(0..<1_000), completion: .failure(.expected)).subscribe(recorder)
-    #expect(recorder.values == Array(0..<1_000))
-    #expect(recorder.failure == .expected)
+    expectEqual(recorder.values, Array(0..<1_000))
+    expectEqual(recorder.failure, .expected)
   }
 }

@@ -1,3 +1,5 @@
+import Expectations
+
 #if Foundation
   import Combine
   import Foundation
@@ -27,18 +29,18 @@
     func answers(path: String, status: Int, body: String) throws {
       let recorder = answer(to: path)
       let value = try #require(recorder.values.first)
-      #expect((value.response as? HTTPURLResponse)?.statusCode == status)
-      #expect(String(decoding: value.data, as: UTF8.self) == body)
-      #expect(recorder.values.count == 1)
+      expectEqual((value.response as? HTTPURLResponse)?.statusCode, status)
+      expectEqual(String(decoding: value.data, as: UTF8.self), body)
+      expectEqual(recorder.values.count, 1)
       #expect(recorder.isFinished)
     }
 
     @Test("no answer is a failure with URLSession's error, or an unknown one")
     func fails() {
-      #expect(answer(to: "/down").failure?.code == .cannotConnectToHost)
-      #expect(answer(to: "/late").failure?.code == .timedOut)
+      expectEqual(answer(to: "/down").failure?.code, .cannotConnectToHost)
+      expectEqual(answer(to: "/late").failure?.code, .timedOut)
       let strange = answer(to: "/strange")
-      #expect(strange.failure?.code == .unknown)
+      expectEqual(strange.failure?.code, .unknown)
       #expect(strange.values.isEmpty)
     }
 
@@ -58,7 +60,7 @@
       StubProtocol.makeSession(delegateQueue: queue).dataTaskPublisher(for: StubProtocol.url("/hello"))
         .subscribe(recorder)
       #expect(done.wait())
-      #expect(isThere.value == true)
+      expectEqual(isThere.value, true)
     }
 
     @Test("the task is made upon the first request, once for each subscriber, and resumed once")
@@ -76,13 +78,13 @@
       first.request(.max(1))
       first.request(.max(2))
       #expect(done.wait())
-      #expect(StubProtocol.count(StubProtocol.started, url) == 1)
+      expectEqual(StubProtocol.count(StubProtocol.started, url), 1)
 
       keepers[1].subscription?.request(.unlimited)
       #expect(done.wait())
-      #expect(StubProtocol.count(StubProtocol.started, url) == 2)
+      expectEqual(StubProtocol.count(StubProtocol.started, url), 2)
       first.request(.max(1))
-      #expect(StubProtocol.count(StubProtocol.started, url) == 2)
+      expectEqual(StubProtocol.count(StubProtocol.started, url), 2)
     }
 
     @Test("a cancel cancels the task, and nothing comes any more")
@@ -103,8 +105,8 @@
       _ = answer(to: "/hello", test: "after the cancel")
 
       #expect(recorder.events.isEmpty)
-      #expect(StubProtocol.count(StubProtocol.started, url) == 1)
-      #expect(StubProtocol.count(StubProtocol.stopped, url) == 1)
+      expectEqual(StubProtocol.count(StubProtocol.started, url), 1)
+      expectEqual(StubProtocol.count(StubProtocol.stopped, url), 1)
     }
 
     @Test("a cancel before the first request sends nothing")
@@ -114,7 +116,7 @@
       session.dataTaskPublisher(for: url).subscribe(recorder)
       recorder.cancel()
       recorder.request(.unlimited)
-      #expect(StubProtocol.count(StubProtocol.started, url) == 0)
+      expectEqual(StubProtocol.count(StubProtocol.started, url), 0)
     }
 
     @Test("a subscription has let go of everything before it delivers")
@@ -134,7 +136,7 @@
       held.value = keeper.subscription
       held.value?.request(.max(1))
       #expect(done.wait())
-      #expect(told.value == ["nil", "nil", "nil"])
+      expectEqual(told.value, ["nil", "nil", "nil"])
     }
 
     @Test("a subscription tells what it is, and lets go of everything at the end")
@@ -143,15 +145,15 @@
       let keeper = Keeper<Output, URLError>(Recorder<Output, URLError>(whenCompleted: done.send))
       session.dataTaskPublisher(for: StubProtocol.url("/hello")).subscribe(keeper)
       let subscription = try #require(keeper.subscription)
-      #expect(String(describing: subscription) == "DataTaskPublisher")
+      expectEqual(String(describing: subscription), "DataTaskPublisher")
       #expect(toldChild("downstream", of: subscription) as? Keeper<Output, URLError> === keeper)
 
       subscription.request(.max(3))
       #expect(done.wait())
 
-      #expect(Mirror(reflecting: subscription).children.map(\.label) == ["task", "downstream", "parent", "demand"])
+      expectEqual(Mirror(reflecting: subscription).children.map(\.label), ["task", "downstream", "parent", "demand"])
       #expect(toldChild("downstream", of: subscription) as? Keeper<Output, URLError> === nil)
-      #expect(toldChild("demand", of: subscription) as? Subscribers.Demand == .max(3))
+      expectEqual(toldChild("demand", of: subscription) as? Subscribers.Demand, .max(3))
     }
 
     /// What a request to a erased subscriber of this machine brings.
@@ -171,8 +173,8 @@
       )
       defer { server.stop() }
       let whole = try answer(from: server.port)
-      #expect(whole.values.map { ($0.response as? HTTPURLResponse)?.statusCode } == [503])
-      #expect(whole.values.map { String(decoding: $0.data, as: UTF8.self) } == ["sorry"])
+      expectEqual(whole.values.map { ($0.response as? HTTPURLResponse)?.statusCode }, [503])
+      expectEqual(whole.values.map { String(decoding: $0.data, as: UTF8.self) }, ["sorry"])
       #expect(whole.isFinished)
 
       let hasty = try LoopbackServer(
@@ -188,7 +190,7 @@
     func refused() throws {
       let server = try LoopbackServer(answering: "")
       server.stop()
-      #expect(try answer(from: server.port).failure?.code == .cannotConnectToHost)
+      try expectEqual(answer(from: server.port).failure?.code, .cannotConnectToHost)
     }
 
     @Test("asking for no values stops the process")

@@ -1,3 +1,5 @@
+import Expectations
+
 #if Foundation
   import Combine
   import Foundation
@@ -30,7 +32,7 @@
       recorder.request(.max(1))
       center.post(name: name, object: object, userInfo: ["number": 5])
 
-      #expect(recorder.values.map { $0.userInfo?["number"] as? Int } == [1, 2, 5])
+      expectEqual(recorder.values.map { $0.userInfo?["number"] as? Int }, [1, 2, 5])
       #expect(recorder.completions.isEmpty)
     }
 
@@ -45,7 +47,7 @@
         center.publisher(for: name, object: object).subscribe(keeper)
       }
       let subscription = try #require(keeper.subscription)
-      #expect(String(describing: subscription) == "NotificationCenter Observer")
+      expectEqual(String(describing: subscription), "NotificationCenter Observer")
       #expect(observed != nil)
 
       subscription.cancel()
@@ -55,7 +57,7 @@
       #expect(observed == nil)
       #expect(recorder.values.isEmpty)
       let labels = Mirror(reflecting: subscription).children.map(\.label)
-      #expect(labels == ["center", "name", "object", "demand"])
+      expectEqual(labels, ["center", "name", "object", "demand"])
     }
 
     @Test("dropping the subscription stops the notifications and lets go of the subscriber")
@@ -68,10 +70,10 @@
         center.publisher(for: name).subscribe(keeper)
         keeper.subscription?.request(.unlimited)
         center.post(name: name, object: nil)
-        #expect(recorder.values.count == 1)
+        expectEqual(recorder.values.count, 1)
         keeper.subscription = nil
         center.post(name: name, object: nil)
-        #expect(recorder.values.count == 1)
+        expectEqual(recorder.values.count, 1)
       }
       #expect(observed == nil)
     }
@@ -89,7 +91,7 @@
       center.publisher(for: name).subscribe(recorder)
       center.post(name: name, object: nil)
       center.post(name: name, object: nil)
-      #expect(recorder.values.count == 2)
+      expectEqual(recorder.values.count, 2)
     }
 
     @Test("notifications come on the thread that posts them, before it goes on")
@@ -106,7 +108,7 @@
         done.send()
       }
       #expect(done.wait())
-      #expect(log.value == [true, false])
+      expectEqual(log.value, [true, false])
       subscription.cancel()
     }
 
@@ -123,13 +125,13 @@
       }
       DispatchQueue.concurrentPerform(iterations: 200) { [center, name] _ in center.post(name: name, object: nil) }
       subscription.cancel()
-      #expect(most.value == 1)
+      expectEqual(most.value, 1)
     }
 
     @Test("publishers are equal if they publish the same")
     func equality() {
       let object = Signal()
-      #expect(center.publisher(for: name, object: object) == center.publisher(for: name, object: object))
+      expectEqual(center.publisher(for: name, object: object), center.publisher(for: name, object: object))
       #expect(center.publisher(for: name, object: object) != center.publisher(for: name, object: Signal()))
       #expect(center.publisher(for: name) != NotificationCenter().publisher(for: name))
       #expect(center.publisher(for: name) != center.publisher(for: Notification.Name("other")))

@@ -1,3 +1,5 @@
+import Expectations
+
 #if Foundation
   import Combine
   import Foundation
@@ -44,7 +46,7 @@
       #expect(turnRunLoop { all.values.count >= 4 })
       connection.cancel()
 
-      #expect(two.values == Array(all.values.prefix(2)))
+      expectEqual(two.values, Array(all.values.prefix(2)))
       #expect(zip(all.values, all.values.dropFirst()).allSatisfy { $0 < $1 })
       #expect(all.values[0] >= start.addingTimeInterval(interval))
       #expect(all.completions.isEmpty)
@@ -105,7 +107,7 @@
       #expect(turnRunLoop { later.values.count >= 2 })
       second.cancel()
 
-      #expect(recorder.values.count == last)
+      expectEqual(recorder.values.count, last)
     }
 
     @Test("cancelling a subscription ends that one only, and lets go of its subscriber")
@@ -123,7 +125,7 @@
         observed = recorder
         publisher.subscribe(recorder)
         #expect(turnRunLoop { other.values.count >= 3 })
-        #expect(recorder.values.count == 1)
+        expectEqual(recorder.values.count, 1)
       }
       #expect(observed == nil)
       connection.cancel()

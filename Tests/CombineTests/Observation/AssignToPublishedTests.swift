@@ -1,4 +1,5 @@
 import Combine
+import Expectations
 import ReboundTesting
 import Testing
 
@@ -26,10 +27,10 @@ struct AssignToPublishedTests {
     upstream.send(1)
     upstream.send(2)
 
-    #expect(upstream.requests == [.unlimited])
-    #expect(recorder.values == [0, 1, 2])
-    #expect(model.number == 2)
-    #expect(changes == 2)
+    expectEqual(upstream.requests, [.unlimited])
+    expectEqual(recorder.values, [0, 1, 2])
+    expectEqual(model.number, 2)
+    expectEqual(changes, 2)
     announcing.cancel()
   }
 
@@ -40,10 +41,10 @@ struct AssignToPublishedTests {
     upstream.send(1)
     upstream.send(completion: .finished)
     upstream.send(2)
-    #expect(model.number == 1)
+    expectEqual(model.number, 1)
 
     Just(3).assign(to: &model.$number)
-    #expect(model.number == 3)
+    expectEqual(model.number, 3)
   }
 
   @Test("a property keeps few of the subscriptions that have ended")
@@ -52,7 +53,7 @@ struct AssignToPublishedTests {
     let model = Model()
     for _ in 0..<200 { publisher.assign(to: &model.$number) }
     #expect(publisher.livingCount <= 16)
-    #expect(model.number == 1)
+    expectEqual(model.number, 1)
   }
 
   @Test("a second subscription is cancelled, and the first goes on")
@@ -60,11 +61,11 @@ struct AssignToPublishedTests {
     let (upstream, spy) = (TestPublisher<Int, Never>(), SubscriptionSpy())
     let model = Model(upstream)
     upstream.connections[0].send(subscription: spy)
-    #expect(spy.cancelCount == 1)
-    #expect(spy.requests == [])
+    expectEqual(spy.cancelCount, 1)
+    expectEqual(spy.requests, [])
     upstream.send(1)
-    #expect(model.number == 1)
-    #expect(upstream.cancelCount == 0)
+    expectEqual(model.number, 1)
+    expectEqual(upstream.cancelCount, 0)
   }
 
   @Test("the object is not kept, and the publisher is cancelled when it goes")
@@ -74,11 +75,11 @@ struct AssignToPublishedTests {
     do {
       let model = Model(upstream)
       released = model
-      #expect(upstream.cancelCount == 0)
+      expectEqual(upstream.cancelCount, 0)
     }
 
     #expect(released == nil)
-    #expect(upstream.cancelCount == 1)
+    expectEqual(upstream.cancelCount, 1)
   }
 
   @Test("one property may follow another of the same object without keeping it alive")
@@ -89,7 +90,7 @@ struct AssignToPublishedTests {
       released = model
       model.$number.map { "\($0)" }.assign(to: &model.$text)
       model.number = 5
-      #expect(model.text == "5")
+      expectEqual(model.text, "5")
     }
 
     #expect(released == nil)

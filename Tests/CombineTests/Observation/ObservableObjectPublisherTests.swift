@@ -1,4 +1,5 @@
 import Combine
+import Expectations
 import ReboundTesting
 import Testing
 
@@ -13,11 +14,11 @@ struct ObservableObjectPublisherTests {
     publisher.send()
     recorder.request(.none)
     publisher.send()
-    #expect(recorder.values.count == 0)
+    expectEqual(recorder.values.count, 0)
     recorder.request(.max(1))
     publisher.send()
     publisher.send()
-    #expect(recorder.values.count == 2)
+    expectEqual(recorder.values.count, 2)
   }
 
   @Test("after a cancel nothing comes, and the subscriber is let go")
@@ -32,7 +33,7 @@ struct ObservableObjectPublisherTests {
       publisher.send()
       recorder.request(.unlimited)
       publisher.send()
-      #expect(recorder.values.count == 0)
+      expectEqual(recorder.values.count, 0)
     }
 
     #expect(released == nil)
@@ -51,7 +52,7 @@ struct ObservableObjectPublisherTests {
 
     publisher.send()
 
-    #expect(recorder.values.count == 2)
+    expectEqual(recorder.values.count, 2)
     first.cancel()
   }
 
@@ -60,8 +61,8 @@ struct ObservableObjectPublisherTests {
     var subscription: (any Subscription)?
     ObservableObjectPublisher().subscribe(AnySubscriber(receiveSubscription: { subscription = $0 }))
 
-    #expect(subscription.map { "\($0)" } == "ObservableObjectPublisher")
-    #expect(subscription.map { Mirror(reflecting: $0).children.map(\.label) } == ["downstream"])
+    expectEqual(subscription.map { "\($0)" }, "ObservableObjectPublisher")
+    expectEqual(subscription.map { Mirror(reflecting: $0).children.map(\.label) }, ["downstream"])
     subscription?.cancel()
   }
 }

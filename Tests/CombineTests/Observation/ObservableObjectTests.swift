@@ -1,5 +1,6 @@
 import Combine
 import Dispatch
+import Expectations
 import Foundation
 import ReboundTesting
 import Testing
@@ -37,7 +38,7 @@ struct ObservableObjectTests {
     Just(1.0).assign(to: &leaf.withoutAttribute.projectedValue)
     leaf.plain = 1
 
-    #expect(changes == 5)
+    expectEqual(changes, 5)
     cancellable.cancel()
   }
 
@@ -64,7 +65,7 @@ struct ObservableObjectTests {
     object.objectWillChange.send()
     other.objectWillChange.send()
 
-    #expect(recorder.values.count == 1)
+    expectEqual(recorder.values.count, 1)
     #expect(object.objectWillChange === object.objectWillChange)
   }
 
@@ -80,7 +81,7 @@ struct ObservableObjectTests {
 
     forged.number = 1
 
-    #expect(recorder.values.count == 1)
+    expectEqual(recorder.values.count, 1)
   }
 
   // Unchecked because its class says so, too.
@@ -109,15 +110,16 @@ struct ObservableObjectTests {
       #expect(object.objectWillChange === object.objectWillChange)
       return recorder.values.count
     }
-    #expect(
+    expectEqual(
       changes(of: Download()) {
         $0.progress = 1
         $0.label = "not published"
         $0.note = "a"
-      } == 2
+      },
+      2
     )
-    #expect(changes(of: Reader()) { $0.count += 1 } == 1)
-    #expect(changes(of: Node()) { $0.name = "a" } == 1)
+    expectEqual(changes(of: Reader()) { $0.count += 1 }, 1)
+    expectEqual(changes(of: Node()) { $0.name = "a" }, 1)
   }
 
   @Test("changes before anybody asked for the publisher are announced to nobody")
@@ -129,7 +131,7 @@ struct ObservableObjectTests {
     leaf.objectWillChange.subscribe(recorder)
     #expect(recorder.values.isEmpty)
     leaf.own = false
-    #expect(recorder.values.count == 1)
+    expectEqual(recorder.values.count, 1)
   }
 
   @Test("a field that was replaced announces changes again when the publisher is next asked for", arguments: [0, 1, 2])
@@ -158,7 +160,7 @@ struct ObservableObjectTests {
     model.second = 1
     model.third = 1
 
-    #expect(recorder.values.count == 3)
+    expectEqual(recorder.values.count, 3)
   }
 
   @Test("a reference that leads nowhere is not followed in the search for fields")
@@ -176,7 +178,7 @@ struct ObservableObjectTests {
 
     child?.number = 1
 
-    #expect(recorder.values.count == 1)
+    expectEqual(recorder.values.count, 1)
   }
 
   @Test("a class with a publisher of its own decides itself what it announces")
@@ -192,7 +194,7 @@ struct ObservableObjectTests {
     own.number = 1
     own.objectWillChange.send("by hand")
 
-    #expect(recorder.values == ["by hand"])
+    expectEqual(recorder.values, ["by hand"])
   }
 
   @Test("fields do not keep their object alive, nor does somebody who listens to it")
@@ -206,7 +208,7 @@ struct ObservableObjectTests {
     }
 
     #expect(released == nil)
-    #expect(recorder.completions == [])
+    expectEqual(recorder.completions, [])
   }
 
   @Test("threads that ask at the same time get the same publisher")
@@ -219,7 +221,7 @@ struct ObservableObjectTests {
 
       leaf.own = true
 
-      #expect(recorder.values.count == 4)
+      expectEqual(recorder.values.count, 4)
     }
   }
 }

@@ -1,5 +1,6 @@
 import Combine
 import Dispatch
+import Expectations
 import ReboundTesting
 import Testing
 
@@ -20,7 +21,7 @@ struct PublishedTests {
 
     model.number = 1
 
-    #expect(model.log == ["received 0, is 0", "will change 0", "received 1, is 0", "did set 0 to 1"])
+    expectEqual(model.log, ["received 0, is 0", "will change 0", "received 1, is 0", "did set 0 to 1"])
     withExtendedLifetime((announcing, receiving)) {}
   }
 
@@ -32,7 +33,7 @@ struct PublishedTests {
 
     model.number = 0
 
-    #expect(recorder.values == [0, 0])
+    expectEqual(recorder.values, [0, 0])
   }
 
   @Test("values count against the demand, and a missed one is made up for by the latest with the next request")
@@ -42,12 +43,12 @@ struct PublishedTests {
     model.$number.subscribe(recorder)
 
     for number in 1...3 { model.number = number }
-    #expect(recorder.values == [0, 1])
+    expectEqual(recorder.values, [0, 1])
     recorder.request(.max(2))
-    #expect(recorder.values == [0, 1, 3])
+    expectEqual(recorder.values, [0, 1, 3])
     model.number = 4
     model.number = 5
-    #expect(recorder.values == [0, 1, 3, 4])
+    expectEqual(recorder.values, [0, 1, 3, 4])
   }
 
   @Test("without demand nothing comes, and the first request brings the latest")
@@ -57,9 +58,9 @@ struct PublishedTests {
     model.$number.subscribe(recorder)
 
     model.number = 7
-    #expect(recorder.values == [])
+    expectEqual(recorder.values, [])
     recorder.request(.unlimited)
-    #expect(recorder.values == [7])
+    expectEqual(recorder.values, [7])
   }
 
   @Test("a value set from inside a subscriber goes out first, and the outer value stays")
@@ -71,8 +72,8 @@ struct PublishedTests {
 
     model.number = 11
 
-    #expect(recorder.values == [0, 10, 11])
-    #expect(model.number == 11)
+    expectEqual(recorder.values, [0, 10, 11])
+    expectEqual(model.number, 11)
     clamping.cancel()
   }
 
@@ -89,8 +90,8 @@ struct PublishedTests {
 
     model.number = 1
 
-    #expect(late.values == [1])
-    #expect(patient.values == [0, 1])
+    expectEqual(late.values, [1])
+    expectEqual(patient.values, [0, 1])
     subscribing.cancel()
   }
 
@@ -106,7 +107,7 @@ struct PublishedTests {
 
     model.number = 1
 
-    #expect(late.values == [1])
+    expectEqual(late.values, [1])
     subscribing.cancel()
   }
 
@@ -124,10 +125,10 @@ struct PublishedTests {
     model.$number.subscribe(waiting)
 
     model.number = 1
-    #expect(waiting.values == [1])
+    expectEqual(waiting.values, [1])
     model.number = 3
     model.number = 4
-    #expect(waiting.values == [1, 3])
+    expectEqual(waiting.values, [1, 3])
   }
 
   @Test("the stream outlives the object, without an end")
@@ -141,8 +142,8 @@ struct PublishedTests {
     }
 
     #expect(released == nil)
-    #expect(recorder.values == [0])
-    #expect(recorder.completions == [])
+    expectEqual(recorder.values, [0])
+    expectEqual(recorder.completions, [])
   }
 
   @Test("a property set aside by itself works through its projected value")
@@ -153,7 +154,7 @@ struct PublishedTests {
 
     Subscribers.justSend("b", to: &published.projectedValue)
 
-    #expect(recorder.values == ["a", "b"])
+    expectEqual(recorder.values, ["a", "b"])
   }
 
   @Test("a copy of the wrapper is the same property, and one made of its value is another")
@@ -171,8 +172,8 @@ struct PublishedTests {
     one.shared = 2
     one.own = 2
 
-    #expect(two.shared == 2)
-    #expect(two.own == 1)
+    expectEqual(two.shared, 2)
+    expectEqual(two.own, 1)
   }
 
   @Test("setting the projected value changes nothing")
@@ -186,7 +187,7 @@ struct PublishedTests {
     model.$number = other.$number
     model.number = 1
 
-    #expect(recorder.values == [0, 1])
+    expectEqual(recorder.values, [0, 1])
   }
 
   @Test("the subscription names itself and shows what it connects until it is cancelled")
@@ -197,9 +198,10 @@ struct PublishedTests {
     model.$number.subscribe(AnySubscriber(receiveSubscription: { subscription = $0 }))
     model.$number.subscribe(recorder)
 
-    #expect(subscription.map { "\($0)" } == "PublishedSubject")
-    #expect(
-      subscription.map { Mirror(reflecting: $0).children.map(\.label) } == [
+    expectEqual(subscription.map { "\($0)" }, "PublishedSubject")
+    expectEqual(
+      subscription.map { Mirror(reflecting: $0).children.map(\.label) },
+      [
         "parent", "downstream", "demand", "subject",
       ]
     )
@@ -219,7 +221,7 @@ struct PublishedTests {
       }
     }
 
-    #expect(recorder.values.last == shared.text)
+    expectEqual(recorder.values.last, shared.text)
   }
 
   @Test("numbers set and read on many threads arrive, and the last one is what everybody has")
@@ -236,7 +238,7 @@ struct PublishedTests {
       }
     }
 
-    #expect(recorder.values.last == shared.number)
+    expectEqual(recorder.values.last, shared.number)
   }
 
   /// An object that puts another property in the place of its own.
@@ -263,12 +265,12 @@ struct PublishedTests {
     }
     object.number = 1
     object.number = 2
-    #expect(received == [0, 0, 1, 1, 2])
-    #expect(object.number == 100)
+    expectEqual(received, [0, 0, 1, 1, 2])
+    expectEqual(object.number, 100)
 
     let later = object.$number.sink { received.append($0) }
     object.number = 3
-    #expect(received == [0, 0, 1, 1, 2, 100, 3])
+    expectEqual(received, [0, 0, 1, 1, 2, 100, 3])
     withExtendedLifetime(later) {}
   }
 

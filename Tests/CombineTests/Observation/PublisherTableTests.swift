@@ -1,3 +1,4 @@
+import Expectations
 import ReboundTesting
 import Testing
 
@@ -17,7 +18,7 @@ struct PublisherTableTests {
       #expect(table.publisher(of: object) === publishers.last)
     }
 
-    #expect(Set(publishers.map(ObjectIdentifier.init)).count == 100)
+    expectEqual(Set(publishers.map(ObjectIdentifier.init)).count, 100)
   }
 
   @Test("what is left of the dead stays within a few entries of what the living take")
@@ -65,6 +66,6 @@ struct PublisherTableTests {
     let table = PublisherTable()
     _ = Dying(table)
 
-    #expect(table.count == 0)
+    expectEqual(table.count, 0)
   }
 }

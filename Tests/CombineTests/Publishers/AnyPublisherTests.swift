@@ -1,4 +1,5 @@
 import Combine
+import Expectations
 import ReboundTesting
 import Testing
 
@@ -7,9 +8,9 @@ struct AnyPublisherTests {
   @Test("is called so whatever is inside, and shows nothing of it")
   func reflection() {
     let erased = Just(1).map { $0 + 1 }.eraseToAnyPublisher()
-    #expect(erased.description == "AnyPublisher")
-    #expect(erased.playgroundDescription as? String == "AnyPublisher")
-    #expect("\(AnyPublisher(PassthroughSubject<Int, TestFailure>()))" == "AnyPublisher")
+    expectEqual(erased.description, "AnyPublisher")
+    expectEqual(erased.playgroundDescription as? String, "AnyPublisher")
+    expectEqual("\(AnyPublisher(PassthroughSubject<Int, TestFailure>()))", "AnyPublisher")
     #expect(!((erased as Any) is any CustomReflectable))
   }
 
@@ -18,9 +19,9 @@ struct AnyPublisherTests {
     let upstream = TestPublisher<Int, TestFailure>()
     let erased = upstream.eraseToAnyPublisher()
     let subscription = erased.subscriptionForTesting()
-    #expect(subscription?.combineIdentifier == upstream.connections.first?.combineIdentifier)
+    expectEqual(subscription?.combineIdentifier, upstream.connections.first?.combineIdentifier)
     erased.subscribe(Recorder<Int, TestFailure>())
-    #expect(upstream.subscriptionCount == 2)
+    expectEqual(upstream.subscriptionCount, 2)
   }
 
   @Test("erased again it is the same: a subscriber is not wrapped once more")
@@ -32,11 +33,11 @@ struct AnyPublisherTests {
     let subscriber = AnySubscriber<Int, TestFailure>()
     once.subscribe(subscriber)
     twice.subscribe(subscriber)
-    #expect(seen == ["Anonymous AnySubscriber", "Anonymous AnySubscriber"])
+    expectEqual(seen, ["Anonymous AnySubscriber", "Anonymous AnySubscriber"])
     let identified = TestPublisher<Int, TestFailure>(handingOver: {
-      #expect($0.combineIdentifier == subscriber.combineIdentifier)
+      expectEqual($0.combineIdentifier, subscriber.combineIdentifier)
     })
     AnyPublisher(identified.eraseToAnyPublisher()).subscribe(subscriber)
-    #expect(identified.subscriptionCount == 1)
+    expectEqual(identified.subscriptionCount, 1)
   }
 }

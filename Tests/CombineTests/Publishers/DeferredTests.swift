@@ -1,4 +1,5 @@
 import Combine
+import Expectations
 import ReboundTesting
 import Testing
 
@@ -11,22 +12,22 @@ struct DeferredTests {
       made += 1
       return Just(made)
     }
-    #expect(made == 0)
+    expectEqual(made, 0)
 
     let first = Recorder<Int, Never>()
     let second = Recorder<Int, Never>()
     publisher.subscribe(first)
     publisher.subscribe(second)
 
-    #expect(first.values == [1])
-    #expect(second.values == [2])
-    #expect(made == 2)
+    expectEqual(first.values, [1])
+    expectEqual(second.values, [2])
+    expectEqual(made, 2)
   }
 
   @Test("hands out the subscription of the publisher made")
   func subscription() {
     let upstream = TestPublisher<Int, TestFailure>()
     let subscription = Deferred { upstream }.subscriptionForTesting()
-    #expect(subscription?.combineIdentifier == upstream.connections.first?.combineIdentifier)
+    expectEqual(subscription?.combineIdentifier, upstream.connections.first?.combineIdentifier)
   }
 }

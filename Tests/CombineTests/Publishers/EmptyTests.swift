@@ -1,4 +1,5 @@
 import Combine
+import Expectations
 import ReboundTesting
 import Testing
 
@@ -8,14 +9,14 @@ struct EmptyTests {
   func ends() {
     let recorder = Recorder<Int, TestFailure>(requesting: .none)
     Empty().subscribe(recorder)
-    #expect(recorder.events == [.subscription, .completion(.finished)])
+    expectEqual(recorder.events, [.subscription, .completion(.finished)])
   }
 
   @Test("never ends if told not to")
   func neverEnds() {
     let recorder = Recorder<Int, TestFailure>()
     Empty(completeImmediately: false).subscribe(recorder)
-    #expect(recorder.events == [.subscription])
+    expectEqual(recorder.events, [.subscription])
   }
 
   @Test("ends even for a subscriber that cancels at once")
@@ -23,14 +24,14 @@ struct EmptyTests {
     var endings = 0
     Empty(outputType: Int.self, failureType: TestFailure.self)
       .subscribe(AnySubscriber(receiveSubscription: { $0.cancel() }, receiveCompletion: { _ in endings += 1 }))
-    #expect(endings == 1)
+    expectEqual(endings, 1)
   }
 
   @Test("hands out the empty subscription")
   func subscription() {
     let publisher = Empty<Int, Never>(completeImmediately: false)
-    #expect(publisher.subscriptionForTesting()?.combineIdentifier == Subscriptions.empty.combineIdentifier)
-    #expect(SelfPortrait(of: publisher.subscriptionForTesting()) == SelfPortrait("Empty", labels: []))
+    expectEqual(publisher.subscriptionForTesting()?.combineIdentifier, Subscriptions.empty.combineIdentifier)
+    expectEqual(SelfPortrait(of: publisher.subscriptionForTesting()), SelfPortrait("Empty", labels: []))
   }
 
   @Test("equals another that ends in the same way")

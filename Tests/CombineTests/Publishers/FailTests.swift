@@ -1,4 +1,5 @@
 import Combine
+import Expectations
 import ReboundTesting
 import Testing
 
@@ -8,18 +9,18 @@ struct FailTests {
   func fails() {
     let recorder = Recorder<Int, TestFailure>(requesting: .none)
     Fail(error: .expected).subscribe(recorder)
-    #expect(recorder.events == [.subscription, .completion(.failure(.expected))])
+    expectEqual(recorder.events, [.subscription, .completion(.failure(.expected))])
   }
 
   @Test("hands out the empty subscription")
   func subscription() {
     let publisher = Fail(outputType: Int.self, failure: TestFailure.expected)
-    #expect(publisher.subscriptionForTesting()?.combineIdentifier == Subscriptions.empty.combineIdentifier)
+    expectEqual(publisher.subscriptionForTesting()?.combineIdentifier, Subscriptions.empty.combineIdentifier)
   }
 
   @Test("equals another with the same error")
   func equality() {
-    #expect(Fail(outputType: Int.self, failure: TestFailure.expected) == Fail(error: .expected))
+    expectEqual(Fail(outputType: Int.self, failure: TestFailure.expected), Fail(error: .expected))
     #expect(Fail<Int, TestFailure>(error: .expected) != Fail(error: .other))
   }
 }

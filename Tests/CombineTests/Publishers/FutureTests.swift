@@ -1,4 +1,5 @@
 import Combine
+import Expectations
 import ReboundTesting
 import Testing
 
@@ -18,12 +19,12 @@ struct FutureTests {
       starts += 1
       promise(.success(7))
     }
-    #expect(starts == 1)
+    expectEqual(starts, 1)
 
     let recorders = [Recorder<Int, Never>(), Recorder<Int, Never>()]
     for recorder in recorders { future.subscribe(recorder) }
 
-    #expect(starts == 1)
+    expectEqual(starts, 1)
     #expect(recorders.allSatisfy { $0.events == [.subscription, .value(7), .completion(.finished)] })
   }
 
@@ -37,12 +38,12 @@ struct FutureTests {
     #expect(early.values.isEmpty)
 
     promise(.success(7))
-    #expect(early.events == [.subscription, .value(7), .completion(.finished)])
-    #expect(late.events == [.subscription])
+    expectEqual(early.events, [.subscription, .value(7), .completion(.finished)])
+    expectEqual(late.events, [.subscription])
 
     late.request(.unlimited)
     late.request(.unlimited)
-    #expect(late.events == [.subscription, .value(7), .completion(.finished)])
+    expectEqual(late.events, [.subscription, .value(7), .completion(.finished)])
   }
 
   @Test("nothing is kept of who cancels, though it is never fulfilled")
@@ -58,8 +59,8 @@ struct FutureTests {
     future.subscribe(early)
     promise(.failure(.expected))
     future.subscribe(late)
-    #expect(early.events == [.subscription, .completion(.failure(.expected))])
-    #expect(late.events == [.subscription, .completion(.failure(.expected))])
+    expectEqual(early.events, [.subscription, .completion(.failure(.expected))])
+    expectEqual(late.events, [.subscription, .completion(.failure(.expected))])
   }
 
   @Test("the first result counts")
@@ -70,7 +71,7 @@ struct FutureTests {
     promise(.failure(.expected))
     let recorder = Recorder<Int, TestFailure>()
     future.subscribe(recorder)
-    #expect(recorder.values == [1])
+    expectEqual(recorder.values, [1])
   }
 
   @Test("subscribers are served in the order of their subscriptions")
@@ -86,7 +87,7 @@ struct FutureTests {
       )
     }
     promise(.success(7))
-    #expect(served == Array(0..<20))
+    expectEqual(served, Array(0..<20))
   }
 
   @Test("a promise kept from inside the subscription is delivered after it")
@@ -102,7 +103,7 @@ struct FutureTests {
         receiveCompletion: { _ in events.append("completion") }
       )
     )
-    #expect(events == ["subscription", "completion"])
+    expectEqual(events, ["subscription", "completion"])
   }
 
   @Test("who cancels from inside the subscription gets nothing, and is let go")
@@ -134,7 +135,7 @@ struct FutureTests {
     let (future, promise) = pending()
     future.subscribe(recorder)
     promise(.success(1))
-    #expect(recorder.events == [.subscription, .value(1)])
+    expectEqual(recorder.events, [.subscription, .value(1)])
   }
 
   @Test("a request from inside the value delivers nothing twice")
@@ -146,7 +147,7 @@ struct FutureTests {
     let (future, promise) = pending()
     future.subscribe(recorder)
     promise(.success(1))
-    #expect(recorder.events == [.subscription, .value(1), .completion(.finished)])
+    expectEqual(recorder.events, [.subscription, .value(1), .completion(.finished)])
   }
 
   @Test("a cancelled subscriber gets nothing and is let go at once")
@@ -165,7 +166,7 @@ struct FutureTests {
     future.subscribe(recorder)
     promise(.success(1))
     recorder.cancel()
-    #expect(recorder.events == [.subscription])
+    expectEqual(recorder.events, [.subscription])
   }
 
   @Test("the promise keeps the future alive, and nothing else but its users does")
@@ -207,18 +208,18 @@ struct FutureTests {
     let keeper = Keeper<Int, TestFailure>()
     future.subscribe(keeper)
     let subscription = keeper.subscription
-    #expect(SelfPortrait(of: subscription) == SelfPortrait("Future", labels: labels))
-    #expect(toldText("hasAnyDemand", of: subscription) == "false")
+    expectEqual(SelfPortrait(of: subscription), SelfPortrait("Future", labels: labels))
+    expectEqual(toldText("hasAnyDemand", of: subscription), "false")
     #expect(toldText("parent", of: subscription) != "nil")
 
     subscription?.request(.max(1))
-    #expect(toldText("hasAnyDemand", of: subscription) == "true")
+    expectEqual(toldText("hasAnyDemand", of: subscription), "true")
 
     promise(.success(1))
-    #expect(toldText("parent", of: subscription) == "nil")
-    #expect(toldText("downstream", of: subscription) == "nil")
-    #expect(toldText("subject", of: subscription) == "nil")
-    #expect(toldText("hasAnyDemand", of: subscription) == "true")
+    expectEqual(toldText("parent", of: subscription), "nil")
+    expectEqual(toldText("downstream", of: subscription), "nil")
+    expectEqual(toldText("subject", of: subscription), "nil")
+    expectEqual(toldText("hasAnyDemand", of: subscription), "true")
   }
 
   @Test("a request for nothing stops the process")
@@ -234,8 +235,8 @@ struct FutureTests {
     let future = Future<Int, Never> { promise = $0 }
     // Kept as soon as the wait has begun: the future is in this task alone until then.
     future.subscribe(AnySubscriber(receiveSubscription: { _ in promise(.success(7)) }))
-    #expect(await future.value == 7)
-    #expect(await future.value == 7)
+    await expectEqual(future.value, 7)
+    await expectEqual(future.value, 7)
   }
 
   @Test("cancelling the task that awaits its value does not end the wait")
@@ -248,7 +249,7 @@ struct FutureTests {
     reader.cancel()
     executor.waitUntilIdle()
     promise(.success(7))
-    #expect(try await reader.value == 7)
+    try await expectEqual(reader.value, 7)
   }
 
   @Test("awaiting its value throws its failure")
@@ -265,6 +266,6 @@ struct FutureTests {
       nonisolated(unsafe) let promise = promise
       Task.detached { promise(.success(7)) }
     }
-    #expect(try await future.value == 7)
+    try await expectEqual(future.value, 7)
   }
 }

@@ -1,4 +1,5 @@
 import Combine
+import Expectations
 import ReboundTesting
 import Testing
 
@@ -29,12 +30,12 @@ struct JustOperatorsTests {
 
   @Test("what always has a result is a Just of it")
   func results() {
-    #expect(just.map { $0 + 1 } as Just<Int> == Just(8))
-    #expect(just.collect() as Just<[Int]> == Just([7]))
-    #expect(just.count() as Just<Int> == Just(1))
-    #expect(just.contains(7) as Just<Bool> == Just(true))
-    #expect(just.contains { $0 > 7 } as Just<Bool> == Just(false))
-    #expect(just.allSatisfy { $0 == 7 } as Just<Bool> == Just(true))
+    expectEqual(just.map { $0 + 1 } as Just<Int>, Just(8))
+    expectEqual(just.collect() as Just<[Int]>, Just([7]))
+    expectEqual(just.count() as Just<Int>, Just(1))
+    expectEqual(just.contains(7) as Just<Bool>, Just(true))
+    expectEqual(just.contains { $0 > 7 } as Just<Bool>, Just(false))
+    expectEqual(just.allSatisfy { $0 == 7 } as Just<Bool>, Just(true))
     #expect(just.reduce(1, +) as Result<Int, Never>.Publisher == .init(8))
     #expect(just.scan(1, +) as Result<Int, Never>.Publisher == .init(8))
   }
@@ -42,19 +43,19 @@ struct JustOperatorsTests {
   @Test("what may drop the value is an optional")
   func optionals() {
     #expect(just.dropFirst().output == nil)
-    #expect(just.dropFirst(0).output == 7)
+    expectEqual(just.dropFirst(0).output, 7)
     #expect(just.drop { $0 == 7 }.output == nil)
     #expect(just.filter { $0 > 7 }.output == nil)
-    #expect(just.compactMap { $0 == 7 ? "7" : nil }.output == "7")
-    #expect(just.first { $0 == 7 }.output == 7)
+    expectEqual(just.compactMap { $0 == 7 ? "7" : nil }.output, "7")
+    expectEqual(just.first { $0 == 7 }.output, 7)
     #expect(just.last { $0 == 8 }.output == nil)
-    #expect(just.prefix(1).output == 7)
+    expectEqual(just.prefix(1).output, 7)
     #expect(just.prefix(0).output == nil)
-    #expect(just.prefix { $0 == 7 }.output == 7)
-    #expect(just.output(at: 0).output == 7)
+    expectEqual(just.prefix { $0 == 7 }.output, 7)
+    expectEqual(just.output(at: 0).output, 7)
     #expect(just.output(at: 1).output == nil)
-    #expect(just.output(in: 0..<0).output == 7)
-    #expect(just.output(in: 0...).output == 7)
+    expectEqual(just.output(in: 0..<0).output, 7)
+    expectEqual(just.output(in: 0...).output, 7)
     #expect(just.output(in: 1..<2).output == nil)
     #expect(just.output(in: -10..<10).output == nil)
   }
@@ -68,16 +69,16 @@ struct JustOperatorsTests {
     #expect(throws: TestFailure.expected) { try just.tryReduce(1) { try fail($0 + $1) ? 1 : 2 }.result.get() }
     #expect(throws: TestFailure.expected) { try just.tryScan(1) { try fail($0 + $1) ? 1 : 2 }.result.get() }
     #expect(throws: TestFailure.expected) { try just.tryRemoveDuplicates { try fail($0 + $1) }.result.get() }
-    #expect(try just.tryRemoveDuplicates { _, _ in true }.result.get() == 7)
+    try expectEqual(just.tryRemoveDuplicates { _, _ in true }.result.get(), 7)
   }
 
   @Test("what may throw and does not is the value")
   func notThrowing() throws {
-    #expect(try just.tryMap { "\($0)" }.result.get() == "7")
+    try expectEqual(just.tryMap { "\($0)" }.result.get(), "7")
     #expect(try just.tryAllSatisfy { $0 == 7 }.result.get())
     #expect(try !just.tryContains { $0 == 8 }.result.get())
-    #expect(try just.tryReduce(1) { $0 + $1 }.result.get() == 8)
-    #expect(try just.tryScan(1) { $0 + $1 }.result.get() == 8)
+    try expectEqual(just.tryReduce(1) { $0 + $1 }.result.get(), 8)
+    try expectEqual(just.tryScan(1) { $0 + $1 }.result.get(), 8)
   }
 
   @Test("closures run once, when the operator is applied, and for no subscriber")
@@ -96,36 +97,36 @@ struct JustOperatorsTests {
       [7].publisher.map { count($0 == 7) }.eraseToAnyPublisher(),
       [7].publisher.contains { count($0 == 7) }.eraseToAnyPublisher(),
     ]
-    #expect(calls == publishers.count)
+    expectEqual(calls, publishers.count)
     for publisher in publishers {
       for _ in 0..<2 {
         let recorder = Recorder<Bool, Never>()
         publisher.subscribe(recorder)
-        #expect(recorder.values == [true])
+        expectEqual(recorder.values, [true])
       }
     }
-    #expect(calls == publishers.count)
+    expectEqual(calls, publishers.count)
   }
 
   @Test("the failure type changes without a closure")
   func failureType() {
-    #expect(just.setFailureType(to: TestFailure.self).result == .success(7))
+    expectEqual(just.setFailureType(to: TestFailure.self).result, .success(7))
     // Generic, because the compiler warns of code after a `Never` that it can see.
     func transform(_ failure: some Error) -> TestFailure { .other }
-    #expect(just.mapError(transform).result == .success(7))
+    expectEqual(just.mapError(transform).result, .success(7))
   }
 
   @Test("values before and after come in the order written")
   func neighbours() {
-    #expect(just.prepend(1, 2).sequence == [1, 2, 7])
-    #expect(just.prepend(1...2).sequence == [1, 2, 7])
-    #expect(just.append(1, 2).sequence == [7, 1, 2])
-    #expect(just.append(1...2).sequence == [7, 1, 2])
+    expectEqual(just.prepend(1, 2).sequence, [1, 2, 7])
+    expectEqual(just.prepend(1...2).sequence, [1, 2, 7])
+    expectEqual(just.append(1, 2).sequence, [7, 1, 2])
+    expectEqual(just.append(1...2).sequence, [7, 1, 2])
   }
 
   @Test("without output there is only the end")
   func ignoreOutput() {
-    #expect(just.ignoreOutput() == Empty(completeImmediately: true))
+    expectEqual(just.ignoreOutput(), Empty(completeImmediately: true))
   }
 
   @Test("a negative index stops the process")

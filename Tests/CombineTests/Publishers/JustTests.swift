@@ -1,4 +1,5 @@
 import Combine
+import Expectations
 import ReboundTesting
 import Testing
 
@@ -14,9 +15,9 @@ struct JustTests {
       }
     )
     Just(7).subscribe(recorder)
-    #expect(recorder.events == [.subscription])
+    expectEqual(recorder.events, [.subscription])
     recorder.request(.max(1))
-    #expect(recorder.events == [.subscription, .value(7), .completion(.finished)])
+    expectEqual(recorder.events, [.subscription, .value(7), .completion(.finished)])
   }
 
   @Test("sends no end to who cancels from inside the value, and nothing to who cancelled before")
@@ -26,12 +27,12 @@ struct JustTests {
       return .none
     })
     Just(7).subscribe(inside)
-    #expect(inside.events == [.subscription, .value(7)])
+    expectEqual(inside.events, [.subscription, .value(7)])
 
     let subscription = Just(7).subscriptionForTesting()
     subscription?.cancel()
     subscription?.request(.max(1))
-    #expect(SelfPortrait(of: subscription) == SelfPortrait("Just", labels: [nil]))
+    expectEqual(SelfPortrait(of: subscription), SelfPortrait("Just", labels: [nil]))
   }
 
   @Test("lets go of its subscriber after the end")

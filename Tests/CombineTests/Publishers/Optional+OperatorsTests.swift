@@ -1,4 +1,5 @@
 import Combine
+import Expectations
 import ReboundTesting
 import Testing
 
@@ -33,28 +34,28 @@ struct OptionalOperatorsTests {
 
   @Test("results are made of a value, and missing without one")
   func results() {
-    #expect(some.map { "\($0)" }.output == "7")
+    expectEqual(some.map { "\($0)" }.output, "7")
     #expect(none.map { "\($0)" }.output == nil)
     #expect(some.compactMap { _ in String?.none }.output == nil)
-    #expect(some.contains(7).output == true)
+    expectEqual(some.contains(7).output, true)
     #expect(none.contains(7).output == nil)
-    #expect(some.contains { $0 > 7 }.output == false)
-    #expect(some.allSatisfy { $0 == 7 }.output == true)
+    expectEqual(some.contains { $0 > 7 }.output, false)
+    expectEqual(some.allSatisfy { $0 == 7 }.output, true)
     #expect(none.allSatisfy { $0 == 7 }.output == nil)
-    #expect(some.count().output == 1)
+    expectEqual(some.count().output, 1)
     #expect(none.count().output == nil)
-    #expect(some.reduce(1, +).output == 8)
+    expectEqual(some.reduce(1, +).output, 8)
     #expect(none.reduce(1, +).output == nil)
-    #expect(some.scan(1, +).output == 8)
+    expectEqual(some.scan(1, +).output, 8)
     #expect(none.scan(1, +).output == nil)
     #expect(some.compactMap { "\($0)" }.output == "7" && none.compactMap { "\($0)" }.output == nil)
     #expect(none.contains { $0 > 7 }.output == nil)
-    #expect(none.ignoreOutput() == Empty())
-    #expect(some.collect().output == [7])
-    #expect(none.collect().output == [])
-    #expect(some.replaceEmpty(with: 1) == Just(7))
-    #expect(none.replaceEmpty(with: 1) == Just(1))
-    #expect(some.ignoreOutput() == Empty())
+    expectEqual(none.ignoreOutput(), Empty())
+    expectEqual(some.collect().output, [7])
+    expectEqual(none.collect().output, [])
+    expectEqual(some.replaceEmpty(with: 1), Just(7))
+    expectEqual(none.replaceEmpty(with: 1), Just(1))
+    expectEqual(some.ignoreOutput(), Empty())
   }
 
   @Test("a range without end stops the process, and so do negative numbers")

@@ -1,4 +1,5 @@
 import Combine
+import Expectations
 import Testing
 
 extension Optional {
@@ -10,8 +11,8 @@ extension Optional {
 struct OptionalPolyfillTests {
   @Test("the package's is taken, whether the type is named or not")
   func polyfill() {
-    #expect("\(Optional(7).publisher)" == "AnyPublisher")
+    expectEqual("\(Optional(7).publisher)", "AnyPublisher")
     let named: AnyPublisher<Int, Never> = Optional(7).publisher
-    #expect(named.description == "AnyPublisher")
+    expectEqual(named.description, "AnyPublisher")
   }
 }

@@ -1,4 +1,5 @@
 import Combine
+import Expectations
 import ReboundTesting
 import Testing
 
@@ -8,31 +9,31 @@ struct OptionalTests {
   func delivers() {
     let recorder = Recorder<Int, Never>(requesting: .none, answering: { _, _ in .max(3) })
     Optional(7).publisher.subscribe(recorder)
-    #expect(recorder.events == [.subscription])
+    expectEqual(recorder.events, [.subscription])
 
     recorder.request(.max(1))
     recorder.request(.unlimited)
-    #expect(recorder.events == [.subscription, .value(7), .completion(.finished)])
+    expectEqual(recorder.events, [.subscription, .value(7), .completion(.finished)])
   }
 
   @Test("without a value, ends at once, without being asked")
   func empty() {
     let recorder = Recorder<Int, Never>(requesting: .none)
     Int?.none.publisher.subscribe(recorder)
-    #expect(recorder.events == [.subscription, .completion(.finished)])
+    expectEqual(recorder.events, [.subscription, .completion(.finished)])
   }
 
   @Test("an optional of an optional publishes the inner one")
   func nested() {
     let recorder = Recorder<Int?, Never>()
     Int??.some(nil).publisher.subscribe(recorder)
-    #expect(recorder.values == [nil])
+    expectEqual(recorder.values, [nil])
   }
 
   @Test("describes itself as Optional, with the value as only child")
   func reflection() {
     let subscription = Optional(7).publisher.subscriptionForTesting()
-    #expect(SelfPortrait(of: subscription) == SelfPortrait("Optional", labels: [nil]))
+    expectEqual(SelfPortrait(of: subscription), SelfPortrait("Optional", labels: [nil]))
   }
 
   @Test("a request for nothing stops the process")
@@ -44,7 +45,7 @@ struct OptionalTests {
 
   @Test("equals another with the same value")
   func equality() {
-    #expect(Optional(7).publisher == Optional.Publisher(7))
+    expectEqual(Optional(7).publisher, Optional.Publisher(7))
     #expect(Optional(7).publisher != Optional.Publisher(nil))
   }
 }

@@ -1,4 +1,5 @@
 import Combine
+import Expectations
 import Foundation
 import ReboundTesting
 import Testing
@@ -9,21 +10,21 @@ struct RecordTests {
   func delivers() {
     let recorder = Recorder<Int, TestFailure>(requesting: .max(1))
     Record(output: [1, 2], completion: .failure(.expected)).subscribe(recorder)
-    #expect(recorder.events == [.subscription, .value(1)])
+    expectEqual(recorder.events, [.subscription, .value(1)])
 
     recorder.request(.none)
-    #expect(recorder.values == [1])
+    expectEqual(recorder.values, [1])
 
     recorder.request(.max(1))
-    #expect(recorder.values == [1, 2])
-    #expect(recorder.completions == [.failure(.expected)])
+    expectEqual(recorder.values, [1, 2])
+    expectEqual(recorder.completions, [.failure(.expected)])
   }
 
   @Test("without values, ends at once")
   func empty() {
     let recorder = Recorder<Int, TestFailure>(requesting: .none)
     Record(output: [], completion: .failure(.expected)).subscribe(recorder)
-    #expect(recorder.events == [.subscription, .completion(.failure(.expected))])
+    expectEqual(recorder.events, [.subscription, .completion(.failure(.expected))])
   }
 
   @Test("a closure writes down values and an end; without one the end is normal")
@@ -33,8 +34,8 @@ struct RecordTests {
       $0.receive(2)
       $0.receive(completion: .failure(.other))
     }
-    #expect(failed.recording.output == [1, 2])
-    #expect(failed.recording.completion == .failure(.other))
+    expectEqual(failed.recording.output, [1, 2])
+    expectEqual(failed.recording.completion, .failure(.other))
     #expect(Record<Int, TestFailure> { $0.receive(1) }.recording.completion == .finished)
   }
 
@@ -73,8 +74,8 @@ struct RecordTests {
   func reflectionAfterEnd() {
     let subscription = Record<Int, TestFailure>(output: [1], completion: .finished).subscriptionForTesting()
     subscription?.request(.max(1))
-    #expect(SelfPortrait(of: subscription) == SelfPortrait("Cancelled Events", labels: ["sequence", "completion"]))
-    #expect(toldText("sequence", of: subscription) == "[]")
+    expectEqual(SelfPortrait(of: subscription), SelfPortrait("Cancelled Events", labels: ["sequence", "completion"]))
+    expectEqual(toldText("sequence", of: subscription), "[]")
   }
 
   @Test("is coded as its recording, and comes back the same")
@@ -85,13 +86,13 @@ struct RecordTests {
 
     let data = try encoder.encode(record)
 
-    #expect(
-      String(decoding: data, as: UTF8.self)
-        == #"{"recording":{"completion":{"error":{"code":3},"success":false},"output":[1,2]}}"#
+    expectEqual(
+      String(decoding: data, as: UTF8.self),
+      #"{"recording":{"completion":{"error":{"code":3},"success":false},"output":[1,2]}}"#
     )
     let decoded = try JSONDecoder().decode(Record<Int, CodableFailure>.self, from: data)
-    #expect(decoded.recording.output == [1, 2])
-    #expect(decoded.recording.completion == .failure(CodableFailure(code: 3)))
+    expectEqual(decoded.recording.output, [1, 2])
+    expectEqual(decoded.recording.completion, .failure(CodableFailure(code: 3)))
     #expect(throws: DecodingError.self) {
       try JSONDecoder().decode(Record<Int, CodableFailure>.self, from: Data("{}".utf8))
     }
@@ -106,19 +107,19 @@ struct RecordTests {
     let recording = Record<Int, CodableFailure>.Recording(output: [1])
     let encoder = JSONEncoder()
     encoder.outputFormatting = .sortedKeys
-    #expect(try encoder.encode(Wrapper(recording: recording)) == encoder.encode(recording))
+    try expectEqual(encoder.encode(Wrapper(recording: recording)), encoder.encode(recording))
   }
 
   @Test("describes itself as its values, and differently once it is over")
   func reflection() {
     let record = Record<Int, TestFailure>(output: [1, 2], completion: .failure(.expected))
     let subscription = record.subscriptionForTesting()
-    #expect(SelfPortrait(of: subscription) == SelfPortrait("[1, 2]", labels: ["sequence", "completion"]))
-    #expect(toldText("completion", of: subscription) == "failure(CombineTests.TestFailure.expected)")
+    expectEqual(SelfPortrait(of: subscription), SelfPortrait("[1, 2]", labels: ["sequence", "completion"]))
+    expectEqual(toldText("completion", of: subscription), "failure(CombineTests.TestFailure.expected)")
 
     subscription?.cancel()
-    #expect(SelfPortrait(of: subscription) == SelfPortrait("Cancelled Events", labels: ["sequence", "completion"]))
-    #expect(toldText("sequence", of: subscription) == "[]")
+    expectEqual(SelfPortrait(of: subscription), SelfPortrait("Cancelled Events", labels: ["sequence", "completion"]))
+    expectEqual(toldText("sequence", of: subscription), "[]")
   }
 }
 

@@ -1,4 +1,5 @@
 import Combine
+import Expectations
 import ReboundTesting
 import Testing
 
@@ -22,26 +23,26 @@ struct ResultOperatorsTests {
 
   @Test("results are made of a value, and a failure stays")
   func results() {
-    #expect(success.map { "\($0)" }.result == .success("7"))
-    #expect(failure.map { "\($0)" }.result == .failure(.expected))
-    #expect(success.contains(7).result == .success(true))
-    #expect(success.contains { $0 > 7 }.result == .success(false))
-    #expect(success.allSatisfy { $0 == 7 }.result == .success(true))
-    #expect(success.collect().result == .success([7]))
-    #expect(success.count().result == .success(1))
-    #expect(failure.count().result == .failure(.expected))
-    #expect(failure.contains(7).result == .failure(.expected))
-    #expect(failure.contains { $0 > 7 }.result == .failure(.expected))
-    #expect(failure.allSatisfy { $0 == 7 }.result == .failure(.expected))
-    #expect(failure.collect().result == .failure(.expected))
-    #expect(failure.reduce(1, +).result == .failure(.expected))
-    #expect(failure.scan(1, +).result == .failure(.expected))
-    #expect(success.mapError { _ in TestFailure.other }.result == .success(7))
-    #expect(success.replaceError(with: 1).result == .success(7))
-    #expect(success.reduce(1, +).result == .success(8))
-    #expect(success.scan(1, +).result == .success(8))
-    #expect(failure.mapError { _ in TestFailure.other }.result == .failure(.other))
-    #expect(failure.replaceError(with: 1).result == .success(1))
+    expectEqual(success.map { "\($0)" }.result, .success("7"))
+    expectEqual(failure.map { "\($0)" }.result, .failure(.expected))
+    expectEqual(success.contains(7).result, .success(true))
+    expectEqual(success.contains { $0 > 7 }.result, .success(false))
+    expectEqual(success.allSatisfy { $0 == 7 }.result, .success(true))
+    expectEqual(success.collect().result, .success([7]))
+    expectEqual(success.count().result, .success(1))
+    expectEqual(failure.count().result, .failure(.expected))
+    expectEqual(failure.contains(7).result, .failure(.expected))
+    expectEqual(failure.contains { $0 > 7 }.result, .failure(.expected))
+    expectEqual(failure.allSatisfy { $0 == 7 }.result, .failure(.expected))
+    expectEqual(failure.collect().result, .failure(.expected))
+    expectEqual(failure.reduce(1, +).result, .failure(.expected))
+    expectEqual(failure.scan(1, +).result, .failure(.expected))
+    expectEqual(success.mapError { _ in TestFailure.other }.result, .success(7))
+    expectEqual(success.replaceError(with: 1).result, .success(7))
+    expectEqual(success.reduce(1, +).result, .success(8))
+    expectEqual(success.scan(1, +).result, .success(8))
+    expectEqual(failure.mapError { _ in TestFailure.other }.result, .failure(.other))
+    expectEqual(failure.replaceError(with: 1).result, .success(1))
     #expect(Result<Int, Never>.Publisher(7).setFailureType(to: TestFailure.self).result == .success(7))
   }
 
@@ -58,12 +59,12 @@ struct ResultOperatorsTests {
       #expect(throws: expected) { try publisher.tryMax { try fail($0 + $1) }.result.get() }
       #expect(throws: expected) { try publisher.tryRemoveDuplicates { try fail($0 + $1) }.result.get() }
     }
-    #expect(try success.tryMin { _, _ in true }.result.get() == 7)
+    try expectEqual(success.tryMin { _, _ in true }.result.get(), 7)
   }
 
   @Test("without output there is a normal end, even of a failure")
   func ignoreOutput() {
-    #expect(failure.ignoreOutput() == Empty(completeImmediately: true))
+    expectEqual(failure.ignoreOutput(), Empty(completeImmediately: true))
   }
 
   @Test("comparisons that may throw are asked once, about the value and itself, and others not at all")
@@ -77,11 +78,11 @@ struct ResultOperatorsTests {
     _ = success.max(by: note)
     _ = success.removeDuplicates(by: note)
     _ = failure.tryMin(by: note)
-    #expect(asked == [])
+    expectEqual(asked, [])
     _ = success.tryMin(by: note)
     _ = success.tryMax(by: note)
     _ = success.tryRemoveDuplicates(by: note)
     _ = Just(7).tryRemoveDuplicates(by: note)
-    #expect(asked == Array(repeating: [7, 7], count: 4))
+    expectEqual(asked, Array(repeating: [7, 7], count: 4))
   }
 }

@@ -1,4 +1,5 @@
 import Combine
+import Expectations
 import ReboundTesting
 import Testing
 
@@ -8,33 +9,33 @@ struct ResultTests {
   func delivers() {
     let recorder = Recorder<Int, TestFailure>(requesting: .none)
     Result.success(7).publisher.subscribe(recorder)
-    #expect(recorder.events == [.subscription])
+    expectEqual(recorder.events, [.subscription])
 
     recorder.request(.max(2))
     recorder.request(.max(2))
-    #expect(recorder.events == [.subscription, .value(7), .completion(.finished)])
+    expectEqual(recorder.events, [.subscription, .value(7), .completion(.finished)])
   }
 
   @Test("fails at once, without being asked")
   func fails() {
     let recorder = Recorder<Int, TestFailure>(requesting: .none)
     Result.failure(.expected).publisher.subscribe(recorder)
-    #expect(recorder.events == [.subscription, .completion(.failure(.expected))])
+    expectEqual(recorder.events, [.subscription, .completion(.failure(.expected))])
   }
 
   @Test("is made of a value, an error or a result alike")
   func equality() {
     typealias Publisher = Result<Int, TestFailure>.Publisher
-    #expect(Publisher(7) == Publisher(.success(7)))
-    #expect(Publisher(TestFailure.expected) == Publisher(.failure(.expected)))
+    expectEqual(Publisher(7), Publisher(.success(7)))
+    expectEqual(Publisher(TestFailure.expected), Publisher(.failure(.expected)))
     #expect(Publisher(7) != Publisher(8))
-    #expect(Publisher(TestFailure.other).result == .failure(.other))
+    expectEqual(Publisher(TestFailure.other).result, .failure(.other))
   }
 
   @Test("describes itself as Once, with the value as only child")
   func reflection() {
     let subscription = Result<Int, TestFailure>.success(7).publisher.subscriptionForTesting()
-    #expect(SelfPortrait(of: subscription) == SelfPortrait("Once", labels: [nil]))
+    expectEqual(SelfPortrait(of: subscription), SelfPortrait("Once", labels: [nil]))
   }
 
   @Test("a request for nothing stops the process")

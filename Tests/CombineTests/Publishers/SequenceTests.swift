@@ -1,4 +1,5 @@
 import Combine
+import Expectations
 import ReboundTesting
 import Testing
 
@@ -8,12 +9,12 @@ struct SequenceTests {
   func demand() {
     let recorder = Recorder<Int, Never>(requesting: .max(1), answering: { value, _ in value == 1 ? .max(1) : .none })
     (1...4).publisher.subscribe(recorder)
-    #expect(recorder.values == [1, 2])
+    expectEqual(recorder.values, [1, 2])
     recorder.request(.none)
-    #expect(recorder.values == [1, 2])
+    expectEqual(recorder.values, [1, 2])
     recorder.request(.max(2))
-    #expect(recorder.values == [1, 2, 3, 4])
-    #expect(recorder.completions == [.finished])
+    expectEqual(recorder.values, [1, 2, 3, 4])
+    expectEqual(recorder.completions, [.finished])
   }
 
   @Test("a request from inside a value adds to the demand, without recursion")
@@ -23,14 +24,14 @@ struct SequenceTests {
       requesting: .max(1),
       answering: { _, recorder in
         depth += 1
-        #expect(depth == 1)
+        expectEqual(depth, 1)
         recorder.request(.max(1))
         depth -= 1
         return .none
       }
     )
     (0..<10_000).publisher.subscribe(recorder)
-    #expect(recorder.values == Array(0..<10_000))
+    expectEqual(recorder.values, Array(0..<10_000))
     #expect(recorder.isFinished)
   }
 
@@ -41,7 +42,7 @@ struct SequenceTests {
       return .none
     })
     (1...4).publisher.subscribe(recorder)
-    #expect(recorder.events == [.subscription, .value(1), .value(2)])
+    expectEqual(recorder.events, [.subscription, .value(1), .value(2)])
   }
 
   @Test("is one element ahead of its subscriber")
@@ -53,9 +54,9 @@ struct SequenceTests {
     }
     let recorder = Recorder<Int, Never>(requesting: .none)
     elements.publisher.subscribe(recorder)
-    #expect(made == 1)
+    expectEqual(made, 1)
     recorder.request(.max(1))
-    #expect(made == 2)
+    expectEqual(made, 2)
     recorder.cancel()
   }
 
@@ -63,25 +64,25 @@ struct SequenceTests {
   func empty() {
     let recorder = Recorder<Int, Never>(requesting: .none)
     [Int]().publisher.subscribe(recorder)
-    #expect(recorder.events == [.subscription, .completion(.finished)])
+    expectEqual(recorder.events, [.subscription, .completion(.finished)])
   }
 
   @Test("describes itself as its elements, and differently once it is over")
   func reflection() {
     let subscription = [1, 2].publisher.subscriptionForTesting()
-    #expect(SelfPortrait(of: subscription) == SelfPortrait("[1, 2]", labels: ["sequence"]))
+    expectEqual(SelfPortrait(of: subscription), SelfPortrait("[1, 2]", labels: ["sequence"]))
     subscription?.cancel()
-    #expect(SelfPortrait(of: subscription) == SelfPortrait("Sequence", labels: ["sequence"]))
-    #expect(toldText("sequence", of: subscription) == "[]")
+    expectEqual(SelfPortrait(of: subscription), SelfPortrait("Sequence", labels: ["sequence"]))
+    expectEqual(toldText("sequence", of: subscription), "[]")
   }
 
   @Test("describes itself differently after its end, too")
   func reflectionAfterEnd() {
     let subscription = (1...2).publisher.subscriptionForTesting()
-    #expect(SelfPortrait(of: subscription) == SelfPortrait("1...2", labels: ["sequence"]))
-    #expect(toldText("sequence", of: subscription) == "1...2")
+    expectEqual(SelfPortrait(of: subscription), SelfPortrait("1...2", labels: ["sequence"]))
+    expectEqual(toldText("sequence", of: subscription), "1...2")
     subscription?.request(.max(2))
-    #expect(SelfPortrait(of: subscription) == SelfPortrait("Sequence", labels: ["sequence"]))
-    #expect(toldText("sequence", of: subscription) == "[]")
+    expectEqual(SelfPortrait(of: subscription), SelfPortrait("Sequence", labels: ["sequence"]))
+    expectEqual(toldText("sequence", of: subscription), "[]")
   }
 }

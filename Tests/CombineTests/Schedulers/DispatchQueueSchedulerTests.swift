@@ -1,5 +1,6 @@
 import Combine
 import Dispatch
+import Expectations
 import Testing
 
 /// What is tested here are the system's own queues and timers, which no virtual time stands in for.
@@ -25,7 +26,7 @@ struct DispatchQueueSchedulerTests {
     }
 
     #expect(done.wait())
-    #expect(log.value == ["scheduled", "on the queue"])
+    expectEqual(log.value, ["scheduled", "on the queue"])
   }
 
   @Test("options set the group and the quality of service")
@@ -34,8 +35,8 @@ struct DispatchQueueSchedulerTests {
     let options = DispatchQueue.SchedulerOptions(qos: .userInitiated, flags: .enforceQoS, group: group)
     DispatchQueue(label: "plain").schedule(options: options) { qos.value = 1 }
 
-    #expect(group.wait(timeout: .now() + 60) == .success)
-    #expect(qos.value == 1)
+    expectEqual(group.wait(timeout: .now() + 60), .success)
+    expectEqual(qos.value, 1)
     let none = DispatchQueue.SchedulerOptions()
     #expect(none.qos == .unspecified && none.flags == [] && none.group == nil)
   }
@@ -49,7 +50,7 @@ struct DispatchQueueSchedulerTests {
       done.send()
     }
     #expect(done.wait())
-    #expect(isSooner.value == false)
+    expectEqual(isSooner.value, false)
   }
 
   @Test("repeating work goes on until the handle is cancelled, and is let go then")
@@ -72,7 +73,7 @@ struct DispatchQueueSchedulerTests {
     }
     // Work that has been let go can't be done any more.
     #expect(released.wait())
-    #expect(count.value == last)
+    expectEqual(count.value, last)
     withExtendedLifetime(handle) {}
   }
 
@@ -83,7 +84,7 @@ struct DispatchQueueSchedulerTests {
     let before = DispatchTime.now()
     let now = queue.now.dispatchTime
     #expect(before <= now && now <= DispatchTime.now())
-    #expect(queue.minimumTolerance == 0)
+    expectEqual(queue.minimumTolerance, 0)
     let handle = queue.schedule(after: queue.now.advanced(by: .seconds(3600)), interval: 1) {}
     #expect(handle is AnyCancellable)
     handle.cancel()
@@ -102,51 +103,51 @@ struct DispatchQueueSchedulerTests {
   @Test("a moment is coded as its nanoseconds, and moves by strides that stop at the ends of time")
   func time() throws {
     let time = Time(DispatchTime(uptimeNanoseconds: 42))
-    #expect(try json([time]) == "[42]")
-    #expect(try decoded([Time].self, from: "[42]") == [time])
-    #expect(time.advanced(by: .nanoseconds(8)).dispatchTime.uptimeNanoseconds == 50)
-    #expect(time.advanced(by: .nanoseconds(-41)).dispatchTime.uptimeNanoseconds == 1)
-    #expect(time.advanced(by: .nanoseconds(-100)).dispatchTime.uptimeNanoseconds == 1)
-    #expect(time.advanced(by: .seconds(.infinity)).dispatchTime == .distantFuture)
+    try expectEqual(json([time]), "[42]")
+    try expectEqual(decoded([Time].self, from: "[42]"), [time])
+    expectEqual(time.advanced(by: .nanoseconds(8)).dispatchTime.uptimeNanoseconds, 50)
+    expectEqual(time.advanced(by: .nanoseconds(-41)).dispatchTime.uptimeNanoseconds, 1)
+    expectEqual(time.advanced(by: .nanoseconds(-100)).dispatchTime.uptimeNanoseconds, 1)
+    expectEqual(time.advanced(by: .seconds(.infinity)).dispatchTime, .distantFuture)
     #expect(time < time.advanced(by: 1))
-    #expect(Set([time, time.advanced(by: 0)]).count == 1)
+    expectEqual(Set([time, time.advanced(by: 0)]).count, 1)
   }
 
   @Test("distances are exact with their sign, and too long ones are the longest in both directions")
   func distances() {
     let (early, late) = (Time(DispatchTime(uptimeNanoseconds: 10)), Time(DispatchTime(uptimeNanoseconds: 17)))
-    #expect(early.distance(to: late) == .nanoseconds(7))
-    #expect(late.distance(to: early) == .nanoseconds(-7))
+    expectEqual(early.distance(to: late), .nanoseconds(7))
+    expectEqual(late.distance(to: early), .nanoseconds(-7))
     let end = Time(DispatchTime(uptimeNanoseconds: .max - 1))
-    #expect(early.distance(to: end) == .nanoseconds(.max))
-    #expect(end.distance(to: early) == .nanoseconds(.max))
+    expectEqual(early.distance(to: end), .nanoseconds(.max))
+    expectEqual(end.distance(to: early), .nanoseconds(.max))
   }
 
   @Test("strides count nanoseconds, literals seconds")
   func strides() throws {
-    #expect((2 as Time.Stride).magnitude == 2_000_000_000)
-    #expect((1.2 as Time.Stride).magnitude == 1_200_000_000)
-    #expect(Time.Stride(exactly: 2)?.magnitude == 2_000_000_000)
+    expectEqual((2 as Time.Stride).magnitude, 2_000_000_000)
+    expectEqual((1.2 as Time.Stride).magnitude, 1_200_000_000)
+    expectEqual(Time.Stride(exactly: 2)?.magnitude, 2_000_000_000)
     #expect(Time.Stride(exactly: UInt64.max) == nil)
     let units: [Time.Stride] = [.seconds(3), .seconds(0.5), .milliseconds(3), .microseconds(3), .nanoseconds(3)]
-    #expect(units.map(\.magnitude) == [3_000_000_000, 500_000_000, 3_000_000, 3_000, 3])
-    #expect(Time.Stride.nanoseconds(3).timeInterval == .nanoseconds(3))
-    #expect(try json(Time.Stride.nanoseconds(5)) == #"{"_nanoseconds":5}"#)
-    #expect(try decoded(Time.Stride.self, from: #"{"_nanoseconds":5}"#) == .nanoseconds(5))
-    #expect(Set([Time.Stride.seconds(1), 1]).count == 1)
+    expectEqual(units.map(\.magnitude), [3_000_000_000, 500_000_000, 3_000_000, 3_000, 3])
+    expectEqual(Time.Stride.nanoseconds(3).timeInterval, .nanoseconds(3))
+    try expectEqual(json(Time.Stride.nanoseconds(5)), #"{"_nanoseconds":5}"#)
+    try expectEqual(decoded(Time.Stride.self, from: #"{"_nanoseconds":5}"#), .nanoseconds(5))
+    expectEqual(Set([Time.Stride.seconds(1), 1]).count, 1)
     var changed: Time.Stride = 1
     changed.magnitude = 7
-    #expect(changed == .nanoseconds(7))
+    expectEqual(changed, .nanoseconds(7))
   }
 
   @Test("what does not fit into a stride is clamped, infinite seconds included")
   func clamps() {
-    #expect(Time.Stride.seconds(.infinity).magnitude == .max)
-    #expect(Time.Stride.seconds(-.infinity).magnitude == .min)
-    #expect(Time.Stride.seconds(Int.max).magnitude == .max)
-    #expect(Time.Stride.milliseconds(Int.min).magnitude == .min)
-    #expect((.seconds(.infinity) + 1 as Time.Stride).magnitude == .max)
-    #expect((.nanoseconds(.min) - 1 as Time.Stride).magnitude == .min)
+    expectEqual(Time.Stride.seconds(.infinity).magnitude, .max)
+    expectEqual(Time.Stride.seconds(-.infinity).magnitude, .min)
+    expectEqual(Time.Stride.seconds(Int.max).magnitude, .max)
+    expectEqual(Time.Stride.milliseconds(Int.min).magnitude, .min)
+    expectEqual((.seconds(.infinity) + 1 as Time.Stride).magnitude, .max)
+    expectEqual((.nanoseconds(.min) - 1 as Time.Stride).magnitude, .min)
   }
 
   @Test(
@@ -157,19 +158,19 @@ struct DispatchQueueSchedulerTests {
     ]
   )
   func intervals(interval: DispatchTimeInterval, nanoseconds: Int) {
-    #expect(Time.Stride(interval).magnitude == nanoseconds)
+    expectEqual(Time.Stride(interval).magnitude, nanoseconds)
   }
 
   @Test("products count in seconds, so that those of tiny lengths are nothing")
   func products() {
-    #expect(.nanoseconds(18) * .nanoseconds(1) as Time.Stride == 0)
-    #expect(.microseconds(-3) * .nanoseconds(10) as Time.Stride == 0)
-    #expect(2 * 3 as Time.Stride == 6)
-    #expect(-2 * 1.5 as Time.Stride == -3)
-    #expect(.nanoseconds(.max) * 2 as Time.Stride == .nanoseconds(.max))
-    #expect(.nanoseconds(.min) * .nanoseconds(.max) as Time.Stride == .nanoseconds(.min))
+    expectEqual(.nanoseconds(18) * .nanoseconds(1) as Time.Stride, 0)
+    expectEqual(.microseconds(-3) * .nanoseconds(10) as Time.Stride, 0)
+    expectEqual(2 * 3 as Time.Stride, 6)
+    expectEqual(-2 * 1.5 as Time.Stride, -3)
+    expectEqual(.nanoseconds(.max) * 2 as Time.Stride, .nanoseconds(.max))
+    expectEqual(.nanoseconds(.min) * .nanoseconds(.max) as Time.Stride, .nanoseconds(.min))
     var product: Time.Stride = 0.5
     product *= 0.5
-    #expect(product == 0.25)
+    expectEqual(product, 0.25)
   }
 }

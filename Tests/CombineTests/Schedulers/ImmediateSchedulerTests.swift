@@ -1,4 +1,5 @@
 import Combine
+import Expectations
 import Testing
 
 @Suite("ImmediateScheduler")
@@ -14,16 +15,16 @@ struct ImmediateSchedulerTests {
     let handle = scheduler.schedule(after: scheduler.now, interval: 1) { log.append("repeating") }
     handle.cancel()
 
-    #expect(log == ["now", "later", "repeating"])
-    #expect((handle as? any Subscription)?.combineIdentifier == Subscriptions.empty.combineIdentifier)
-    #expect(scheduler.minimumTolerance == 0)
+    expectEqual(log, ["now", "later", "repeating"])
+    expectEqual((handle as? any Subscription)?.combineIdentifier, Subscriptions.empty.combineIdentifier)
+    expectEqual(scheduler.minimumTolerance, 0)
   }
 
   @Test("time stands still")
   func time() {
     let now = scheduler.now
-    #expect(now.advanced(by: 42) == now)
-    #expect(now.distance(to: now.advanced(by: 42)) == 0)
+    expectEqual(now.advanced(by: 42), now)
+    expectEqual(now.distance(to: now.advanced(by: 42)), 0)
     #expect(!(now < now))
   }
 
@@ -31,29 +32,29 @@ struct ImmediateSchedulerTests {
   func timeConformances() {
     let now = scheduler.now as Any
     #expect(!(now is any Encodable) && !(now is any Decodable) && !(now is any Hashable))
-    #expect("\(ImmediateScheduler.SchedulerOptions.self)" == "Never")
+    expectEqual("\(ImmediateScheduler.SchedulerOptions.self)", "Never")
   }
 
   @Test("strides are plain numbers, but no time unit makes one")
   func strides() throws {
-    #expect(Time.Stride(7).magnitude == 7)
-    #expect((2.9 as Time.Stride).magnitude == 2)
-    #expect(Time.Stride(floatLiteral: .infinity).magnitude == .max)
+    expectEqual(Time.Stride(7).magnitude, 7)
+    expectEqual((2.9 as Time.Stride).magnitude, 2)
+    expectEqual(Time.Stride(floatLiteral: .infinity).magnitude, .max)
     #expect(Time.Stride(exactly: UInt64.max) == nil)
-    #expect(Time.Stride(exactly: 5 as UInt8) == 5)
-    #expect((3 as Time.Stride) + 4 == 7)
-    #expect((3 as Time.Stride) - 4 == -1)
-    #expect(Time.Stride(.max) + 1 == Time.Stride(.max))
-    #expect(Time.Stride(.min) - 1 == Time.Stride(.min))
+    expectEqual(Time.Stride(exactly: 5 as UInt8), 5)
+    expectEqual((3 as Time.Stride) + 4, 7)
+    expectEqual((3 as Time.Stride) - 4, -1)
+    expectEqual(Time.Stride(.max) + 1, Time.Stride(.max))
+    expectEqual(Time.Stride(.min) - 1, Time.Stride(.min))
     var product: Time.Stride = 3
     product *= 4
-    #expect(product == 12)
+    expectEqual(product, 12)
     #expect(Time.Stride(1) < 2)
     let units: [Time.Stride] = [
       .seconds(1), .seconds(1.5), .milliseconds(1), .microseconds(1), .nanoseconds(1),
     ]
-    #expect(units == [0, 0, 0, 0, 0])
-    #expect(try json([Time.Stride(7)]) == #"[{"magnitude":7}]"#)
-    #expect(try decoded(Time.Stride.self, from: #"{"magnitude":7}"#) == 7)
+    expectEqual(units, [0, 0, 0, 0, 0])
+    try expectEqual(json([Time.Stride(7)]), #"[{"magnitude":7}]"#)
+    try expectEqual(decoded(Time.Stride.self, from: #"{"magnitude":7}"#), 7)
   }
 }

@@ -1,3 +1,5 @@
+import Expectations
+
 #if Foundation
   import Combine
   import Foundation
@@ -13,7 +15,7 @@
       queue.isSuspended = true
       let done = Signal()
       queue.schedule { done.send() }
-      #expect(queue.operations.count == 1)
+      expectEqual(queue.operations.count, 1)
       #expect(queue.operations.first is BlockOperation)
 
       queue.isSuspended = false
@@ -37,11 +39,11 @@
 
       operation.main()
       operation.main()
-      #expect(count.value == 1)
+      expectEqual(count.value, 1)
       #expect(released.wait())
       operation.cancel()
       queue.waitUntilAllOperationsAreFinished()
-      #expect(count.value == 1)
+      expectEqual(count.value, 1)
     }
 
     @Test("work for a later moment is done no sooner")
@@ -53,8 +55,8 @@
         done.send()
       }
       #expect(done.wait())
-      #expect(isSooner.value == false)
-      #expect(queue.minimumTolerance == 0)
+      expectEqual(isSooner.value, false)
+      expectEqual(queue.minimumTolerance, 0)
     }
 
     @Test("an operation cancelled before its moment leaves the queue with its work undone")
@@ -63,7 +65,7 @@
       queue.schedule(after: Time(.distantFuture)) { count.value = 1 }
       queue.cancelAllOperations()
       queue.waitUntilAllOperationsAreFinished()
-      #expect(count.value == 0)
+      expectEqual(count.value, 0)
     }
 
     @Test("repeating work is an operation for each tick, until the handle is cancelled, and is let go then")
@@ -82,7 +84,7 @@
       // Work that has been let go is not under way, and can't be done any more.
       try #require(released.wait())
       queue.waitUntilAllOperationsAreFinished()
-      #expect(queue.operationCount == 0)
+      expectEqual(queue.operationCount, 0)
       withExtendedLifetime(handle) {}
     }
 
@@ -106,38 +108,38 @@
       }
       #expect(released.wait())
       queue.waitUntilAllOperationsAreFinished()
-      #expect(queue.operationCount == 0)
+      expectEqual(queue.operationCount, 0)
     }
 
     @Test("strides count seconds, and so do literals")
     func strides() throws {
-      #expect((2 as Time.Stride).magnitude == 2)
-      #expect((1.25 as Time.Stride).timeInterval == 1.25)
-      #expect(Time.Stride(3.5) == 3.5)
-      #expect(Time.Stride(exactly: 2) == 2)
+      expectEqual((2 as Time.Stride).magnitude, 2)
+      expectEqual((1.25 as Time.Stride).timeInterval, 1.25)
+      expectEqual(Time.Stride(3.5), 3.5)
+      expectEqual(Time.Stride(exactly: 2), 2)
       #expect(Time.Stride(exactly: Int.max) == nil)
       let units: [Time.Stride] = [.seconds(3), .seconds(0.5), .milliseconds(3), .microseconds(3), .nanoseconds(3)]
-      #expect(units.map(\.magnitude) == [3, 0.5, 0.003, 0.000_003, 0.000_000_003])
-      #expect((3 as Time.Stride) + 4 == 7)
-      #expect((3 as Time.Stride) - 4 == -1)
-      #expect((3 as Time.Stride) * 4 == 12)
+      expectEqual(units.map(\.magnitude), [3, 0.5, 0.003, 0.000_003, 0.000_000_003])
+      expectEqual((3 as Time.Stride) + 4, 7)
+      expectEqual((3 as Time.Stride) - 4, -1)
+      expectEqual((3 as Time.Stride) * 4, 12)
       var product: Time.Stride = 0.5
       product *= 0.5
-      #expect(product == 0.25)
+      expectEqual(product, 0.25)
       #expect((1 as Time.Stride) < 2)
-      #expect(try json(Time.Stride(7.5)) == #"{"magnitude":7.5}"#)
-      #expect(try decoded(Time.Stride.self, from: #"{"magnitude":7.5}"#) == 7.5)
+      try expectEqual(json(Time.Stride(7.5)), #"{"magnitude":7.5}"#)
+      try expectEqual(decoded(Time.Stride.self, from: #"{"magnitude":7.5}"#), 7.5)
     }
 
     @Test("a moment is a date, and coded as one")
     func time() throws {
       let time = Time(Date(timeIntervalSinceReferenceDate: 10))
-      #expect(time.advanced(by: 2.5).date == Date(timeIntervalSinceReferenceDate: 12.5))
-      #expect(time.distance(to: time.advanced(by: -2)) == -2)
+      expectEqual(time.advanced(by: 2.5).date, Date(timeIntervalSinceReferenceDate: 12.5))
+      expectEqual(time.distance(to: time.advanced(by: -2)), -2)
       #expect(time < time.advanced(by: 1))
-      #expect(Set([time, time.advanced(by: 0)]).count == 1)
-      #expect(try json(time) == #"{"date":10}"#)
-      #expect(try decoded(Time.self, from: #"{"date":10}"#) == time)
+      expectEqual(Set([time, time.advanced(by: 0)]).count, 1)
+      try expectEqual(json(time), #"{"date":10}"#)
+      try expectEqual(decoded(Time.self, from: #"{"date":10}"#), time)
     }
   }
 #endif

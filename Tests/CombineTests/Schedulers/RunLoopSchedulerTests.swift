@@ -1,3 +1,5 @@
+import Expectations
+
 #if Foundation
   import Combine
   import Foundation
@@ -17,7 +19,7 @@
       #expect(turnRunLoop { log.value.count == 2 })
 
       #expect(inside.isEmpty)
-      #expect(log.value == [1, 2])
+      expectEqual(log.value, [1, 2])
     }
 
     @Test("work waits while the loop runs in a mode of its own")
@@ -29,7 +31,7 @@
         RunLoop.current.perform(inModes: [mode]) { log.change { $0.append("turn \(turn)") } }
         #expect(RunLoop.current.run(mode: mode, before: .distantPast))
       }
-      #expect(log.value == ["turn 1", "turn 2", "turn 3"])
+      expectEqual(log.value, ["turn 1", "turn 2", "turn 3"])
       #expect(turnRunLoop { log.value.contains("work") })
     }
 
@@ -91,8 +93,8 @@
         loop.schedule(after: Time(Date(timeIntervalSinceNow: .nan))) { done.send() }
         #expect(done.wait())
       }
-      #expect(order.value == Array(0..<6))
-      #expect(isOnMainQueue.value == true)
+      expectEqual(order.value, Array(0..<6))
+      expectEqual(isOnMainQueue.value, true)
     }
 
     @Test("repeating work of the main loop goes on there until it is cancelled, and is let go then")
@@ -140,8 +142,8 @@
 
         #expect(!log.value.contains(0))
         guard !wasInTime else {
-          #expect(log.value == [1, 2])
-          #expect(loop.minimumTolerance == 0)
+          expectEqual(log.value, [1, 2])
+          expectEqual(loop.minimumTolerance, 0)
           return
         }
       }
@@ -160,12 +162,12 @@
       }
       let handle = repeated()
       #expect(turnRunLoop { count.value >= 3 })
-      #expect(releasedCount.value == 0)
+      expectEqual(releasedCount.value, 0)
       handle.cancel()
       // Work that has been let go can't be done any more.
-      #expect(releasedCount.value == 1)
+      expectEqual(releasedCount.value, 1)
       _ = repeated()
-      #expect(releasedCount.value == 2)
+      expectEqual(releasedCount.value, 2)
       withExtendedLifetime(handle) {}
     }
 
@@ -198,33 +200,33 @@
 
     @Test("strides count seconds, and so do literals")
     func strides() throws {
-      #expect((2 as Time.Stride).magnitude == 2)
-      #expect((1.25 as Time.Stride).timeInterval == 1.25)
-      #expect(Time.Stride(3.5) == 3.5)
-      #expect(Time.Stride(exactly: 2) == 2)
+      expectEqual((2 as Time.Stride).magnitude, 2)
+      expectEqual((1.25 as Time.Stride).timeInterval, 1.25)
+      expectEqual(Time.Stride(3.5), 3.5)
+      expectEqual(Time.Stride(exactly: 2), 2)
       #expect(Time.Stride(exactly: Int.max) == nil)
       let units: [Time.Stride] = [.seconds(3), .seconds(0.5), .milliseconds(3), .microseconds(3), .nanoseconds(3)]
-      #expect(units.map(\.magnitude) == [3, 0.5, 0.003, 0.000_003, 0.000_000_003])
-      #expect((3 as Time.Stride) + 4 == 7)
-      #expect((3 as Time.Stride) - 4 == -1)
-      #expect((3 as Time.Stride) * 4 == 12)
+      expectEqual(units.map(\.magnitude), [3, 0.5, 0.003, 0.000_003, 0.000_000_003])
+      expectEqual((3 as Time.Stride) + 4, 7)
+      expectEqual((3 as Time.Stride) - 4, -1)
+      expectEqual((3 as Time.Stride) * 4, 12)
       var product: Time.Stride = 0.5
       product *= 0.5
-      #expect(product == 0.25)
+      expectEqual(product, 0.25)
       #expect((1 as Time.Stride) < 2)
-      #expect(try json(Time.Stride(7.5)) == #"{"magnitude":7.5}"#)
-      #expect(try decoded(Time.Stride.self, from: #"{"magnitude":7.5}"#) == 7.5)
+      try expectEqual(json(Time.Stride(7.5)), #"{"magnitude":7.5}"#)
+      try expectEqual(decoded(Time.Stride.self, from: #"{"magnitude":7.5}"#), 7.5)
     }
 
     @Test("a moment is a date, and coded as one")
     func time() throws {
       let time = Time(Date(timeIntervalSinceReferenceDate: 10))
-      #expect(time.advanced(by: 2.5).date == Date(timeIntervalSinceReferenceDate: 12.5))
-      #expect(time.distance(to: time.advanced(by: -2)) == -2)
+      expectEqual(time.advanced(by: 2.5).date, Date(timeIntervalSinceReferenceDate: 12.5))
+      expectEqual(time.distance(to: time.advanced(by: -2)), -2)
       #expect(time < time.advanced(by: 1))
-      #expect(Set([time, time.advanced(by: 0)]).count == 1)
-      #expect(try json(time) == #"{"date":10}"#)
-      #expect(try decoded(Time.self, from: #"{"date":10}"#) == time)
+      expectEqual(Set([time, time.advanced(by: 0)]).count, 1)
+      try expectEqual(json(time), #"{"date":10}"#)
+      try expectEqual(decoded(Time.self, from: #"{"date":10}"#), time)
     }
   }
 

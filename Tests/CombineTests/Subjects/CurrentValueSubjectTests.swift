@@ -1,4 +1,5 @@
 import Combine
+import Expectations
 import ReboundTesting
 import Testing
 
@@ -10,15 +11,15 @@ struct CurrentValueSubjectTests {
     let recorder = Recorder<Int, TestFailure>(requesting: .none)
     subject.subscribe(recorder)
     recorder.request(.max(1))
-    #expect(recorder.values == [1])
+    expectEqual(recorder.values, [1])
 
     subject.send(2)
     subject.send(3)
-    #expect(recorder.values == [1])
+    expectEqual(recorder.values, [1])
     recorder.request(.max(2))
-    #expect(recorder.values == [1, 3])
+    expectEqual(recorder.values, [1, 3])
     subject.value = 4
-    #expect(recorder.values == [1, 3, 4])
+    expectEqual(recorder.values, [1, 3, 4])
   }
 
   @Test("shows the new value to those whom it tells of it")
@@ -27,7 +28,7 @@ struct CurrentValueSubjectTests {
     var seen: [Int] = []
     let subscription = subject.sink { _ in seen.append(subject.value) }
     subject.send(2)
-    #expect(seen == [1, 2])
+    expectEqual(seen, [1, 2])
     subscription.cancel()
   }
 
@@ -38,14 +39,14 @@ struct CurrentValueSubjectTests {
     subject.subscribe(recorder)
     subject.send(completion: .failure(.expected))
     subject.send(2)
-    #expect(subject.value == 1)
+    expectEqual(subject.value, 1)
     subject.value = 3
-    #expect(subject.value == 3)
-    #expect(recorder.events == [.subscription, .value(1), .completion(.failure(.expected))])
+    expectEqual(subject.value, 3)
+    expectEqual(recorder.events, [.subscription, .value(1), .completion(.failure(.expected))])
 
     let late = Recorder<Int, TestFailure>(requesting: .none)
     subject.subscribe(late)
-    #expect(late.events == [.subscription, .completion(.failure(.expected))])
+    expectEqual(late.events, [.subscription, .completion(.failure(.expected))])
   }
 
   @Test("asks each upstream for everything at once, and cancels them when it goes")
@@ -56,6 +57,6 @@ struct CurrentValueSubjectTests {
       for spy in spies { subject.send(subscription: spy) }
       #expect(spies.allSatisfy { $0.requests == [.unlimited] && $0.cancelCount == 0 })
     }
-    #expect(spies.map(\.cancelCount) == [1, 1])
+    expectEqual(spies.map(\.cancelCount), [1, 1])
   }
 }

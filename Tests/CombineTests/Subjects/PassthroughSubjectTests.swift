@@ -1,4 +1,5 @@
 import Combine
+import Expectations
 import ReboundTesting
 import Testing
 
@@ -13,10 +14,10 @@ struct PassthroughSubjectTests {
     )
     subject.subscribe(recorder)
     for value in [2, 3, 4] { subject.send(value) }
-    #expect(recorder.values == [2, 3])
+    expectEqual(recorder.values, [2, 3])
     recorder.request(.max(1))
     subject.send(5)
-    #expect(recorder.values == [2, 3, 5])
+    expectEqual(recorder.values, [2, 3, 5])
   }
 
   @Test("ends once, and for those who come later, too")
@@ -26,11 +27,11 @@ struct PassthroughSubjectTests {
     subject.subscribe(recorder)
     subject.send(completion: .failure(.expected))
     subject.send(1)
-    #expect(recorder.events == [.subscription, .completion(.failure(.expected))])
+    expectEqual(recorder.events, [.subscription, .completion(.failure(.expected))])
 
     let late = Recorder<Int, TestFailure>(requesting: .none)
     subject.subscribe(late)
-    #expect(late.events == [.subscription, .completion(.failure(.expected))])
+    expectEqual(late.events, [.subscription, .completion(.failure(.expected))])
   }
 
   @Test("asks its upstreams for everything once somebody wants values, and cancels them when it goes")
@@ -45,7 +46,7 @@ struct PassthroughSubjectTests {
       #expect(spies.allSatisfy { $0.requests == [.unlimited] && $0.cancelCount == 0 })
       subscription.cancel()
     }
-    #expect(spies.map(\.cancelCount) == [1, 1])
+    expectEqual(spies.map(\.cancelCount), [1, 1])
   }
 
   @Test("shows itself, its subscriber and the demand, which stays after a cancel")
@@ -54,11 +55,11 @@ struct PassthroughSubjectTests {
     let labels = ["parent", "downstream", "demand", "subject"]
     let subscription = subject.subscriptionForTesting()
     subscription?.request(.max(3))
-    #expect(SelfPortrait(of: subscription) == SelfPortrait("PassthroughSubject", labels: labels))
+    expectEqual(SelfPortrait(of: subscription), SelfPortrait("PassthroughSubject", labels: labels))
     subscription?.cancel()
     subscription?.request(.max(1))
-    #expect(toldText("demand", of: subscription) == "max(3)")
-    #expect(toldText("parent", of: subscription) == "nil")
+    expectEqual(toldText("demand", of: subscription), "max(3)")
+    expectEqual(toldText("parent", of: subscription), "nil")
   }
 
   @Test("a publisher can be subscribed by a subject, until the handle goes")
@@ -68,13 +69,13 @@ struct PassthroughSubjectTests {
     let recorder = Recorder<Int, TestFailure>()
     subject.subscribe(recorder)
     var handle: AnyCancellable? = upstream.subscribe(subject)
-    #expect(upstream.requests == [.unlimited])
-    #expect(upstream.send(1) == Subscribers.Demand.none)
+    expectEqual(upstream.requests, [.unlimited])
+    expectEqual(upstream.send(1), Subscribers.Demand.none)
     #expect(handle != nil)
     handle = nil
     upstream.send(2)
-    #expect(recorder.values == [1])
-    #expect(upstream.cancelCount == 1)
+    expectEqual(recorder.values, [1])
+    expectEqual(upstream.cancelCount, 1)
   }
 
   @Test("the same subscriber may come any number of times, with a subscription each")
@@ -90,12 +91,12 @@ struct PassthroughSubjectTests {
       receiveValue: recorder.receive
     )
     for _ in 0..<3 { subject.subscribe(subscriber) }
-    #expect(Set(subscriptions.map(\.combineIdentifier)).count == 3)
+    expectEqual(Set(subscriptions.map(\.combineIdentifier)).count, 3)
     subject.send(1)
-    #expect(recorder.values == [1, 1, 1])
+    expectEqual(recorder.values, [1, 1, 1])
     subscriptions[0].cancel()
     subject.send(2)
-    #expect(recorder.values == [1, 1, 1, 2, 2])
+    expectEqual(recorder.values, [1, 1, 1, 2, 2])
   }
 
   @Test("who is told of the end finds the subject over: values reach nobody, and who comes is told at once")
@@ -112,9 +113,9 @@ struct PassthroughSubjectTests {
     )
     subject.subscribe(second)
     subject.send(completion: .failure(.expected))
-    #expect(seenInside == [1, 2])
-    #expect(late.events == [.subscription, .completion(.failure(.expected))])
-    #expect(second.events == [.subscription, .completion(.failure(.expected))])
+    expectEqual(seenInside, [1, 2])
+    expectEqual(late.events, [.subscription, .completion(.failure(.expected))])
+    expectEqual(second.events, [.subscription, .completion(.failure(.expected))])
   }
 
   @Test("it keeps who has subscribed, though nobody keeps the subscription")
@@ -133,7 +134,7 @@ struct PassthroughSubjectTests {
     )
     subject.send(1)
     subject.send(completion: .finished)
-    #expect(events == ["1", "end"])
+    expectEqual(events, ["1", "end"])
   }
 
   @Test("the end of one of its upstreams is its end")
@@ -147,7 +148,7 @@ struct PassthroughSubjectTests {
     upstreams[1].send(2)
     upstreams[1].send(completion: .failure(.expected))
     upstreams[0].send(3)
-    #expect(recorder.events == [.subscription, .value(1), .value(2), .completion(.failure(.expected))])
+    expectEqual(recorder.events, [.subscription, .value(1), .value(2), .completion(.failure(.expected))])
     withExtendedLifetime(handles) {}
   }
 
@@ -166,6 +167,6 @@ struct PassthroughSubjectTests {
     )
     subject.subscribe(recorder)
     race(seed: 1, (0..<100).map { number in { _ in subject.send(number) } })
-    #expect(recorder.values.count == 15)
+    expectEqual(recorder.values.count, 15)
   }
 }

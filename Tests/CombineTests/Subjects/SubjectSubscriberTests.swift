@@ -1,4 +1,5 @@
 import Combine
+import Expectations
 import ReboundTesting
 import Testing
 
@@ -15,15 +16,15 @@ struct SubjectSubscriberTests {
       released = subject
       subject.subscribe(recorder)
       subscriber = AnySubscriber(subject)
-      #expect(subscriber.receive(1) == .none)
+      expectEqual(subscriber.receive(1), .none)
       subscriber.receive(completion: .finished)
       for spy in spies { subscriber.receive(subscription: spy) }
-      #expect(subscriber.receive(2) == .none)
+      expectEqual(subscriber.receive(2), .none)
       subscriber.receive(completion: .failure(.expected))
     }
-    #expect(spies.map(\.requests) == [[.unlimited], []])
-    #expect(spies[1].cancelCount == 0)
-    #expect(recorder.events == [.subscription, .value(2), .completion(.failure(.expected))])
+    expectEqual(spies.map(\.requests), [[.unlimited], []])
+    expectEqual(spies[1].cancelCount, 0)
+    expectEqual(recorder.events, [.subscription, .value(2), .completion(.failure(.expected))])
     #expect(released == nil)
   }
 
@@ -39,9 +40,9 @@ struct SubjectSubscriberTests {
     subscriber?.receive(subscription: spy)
     _ = subscriber?.receive(1)
 
-    #expect(spy.cancelCount == 1)
-    #expect(spy.requests == [])
-    #expect(recorder.values == [])
+    expectEqual(spy.cancelCount, 1)
+    expectEqual(spy.requests, [])
+    expectEqual(recorder.values, [])
   }
 
   /// A subject that keeps what it is sent.
@@ -63,21 +64,21 @@ struct SubjectSubscriberTests {
     let subject = Keeping()
     let handle = upstream.subscribe(subject)
     let subscription = try #require(subject.subscriptions.first)
-    #expect("\(subscription)" == "Subject")
-    #expect(upstream.requests == [])
+    expectEqual("\(subscription)", "Subject")
+    expectEqual(upstream.requests, [])
     subscription.request(.none)
     subscription.request(.max(2))
-    #expect(upstream.requests == [.none, .max(2)])
-    #expect(upstream.send(1) == Subscribers.Demand.none)
+    expectEqual(upstream.requests, [.none, .max(2)])
+    expectEqual(upstream.send(1), Subscribers.Demand.none)
 
     subscription.cancel()
     subscription.cancel()
     subscription.request(.max(1))
     upstream.send(2)
     upstream.send(completion: .finished)
-    #expect(upstream.requests == [.none, .max(2)])
-    #expect(upstream.cancelCount == 1)
-    #expect(subject.log == ["1"])
+    expectEqual(upstream.requests, [.none, .max(2)])
+    expectEqual(upstream.cancelCount, 1)
+    expectEqual(subject.log, ["1"])
     handle.cancel()
   }
 
@@ -96,9 +97,9 @@ struct SubjectSubscriberTests {
     #expect(toldChild("downstreamSubject", of: subscriber) as? Keeping === subject)
     #expect(toldChild("upstreamSubscription", of: subscriber) as? SubscriptionSpy === released)
     for _ in 0..<2 { subscriber.receive(completion: .failure(.expected)) }
-    #expect(subject.log == ["end"])
+    expectEqual(subject.log, ["end"])
     #expect(released == nil)
-    #expect(Mirror(reflecting: subscriber).children.map { "\($0.value)" } == ["nil", "nil", "nil"])
+    expectEqual(Mirror(reflecting: subscriber).children.map { "\($0.value)" }, ["nil", "nil", "nil"])
   }
 
   @Test("lets go of its subscription on a cancel")
@@ -123,7 +124,7 @@ struct SubjectSubscriberTests {
     let publisher = CensusPublisher(Empty(completeImmediately: false))
     let subject = CurrentValueSubject<Int, Never>(0)
     let handles = (0..<100).map { _ in publisher.subscribe(subject) }
-    #expect(publisher.livingCount == 100)
+    expectEqual(publisher.livingCount, 100)
     for handle in handles { handle.cancel() }
     for _ in 0..<200 { publisher.subscribe(subject).cancel() }
     // The handles let go of what they have cancelled.
@@ -149,7 +150,7 @@ struct SubjectSubscriberTests {
     }
     #expect(released == nil)
     // A subject that goes cancels what it was sent.
-    #expect(upstream.cancelCount == 1)
+    expectEqual(upstream.cancelCount, 1)
     handle.cancel()
   }
 }

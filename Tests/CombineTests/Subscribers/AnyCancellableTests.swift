@@ -1,5 +1,6 @@
 import Combine
 import Dispatch
+import Expectations
 import ReboundTesting
 import StreamSupport
 import Testing
@@ -40,9 +41,9 @@ struct AnyCancellableTests {
       let cancellable = make()
       cancellable.cancel()
       cancellable.cancel()
-      #expect(counter.count == 2 * index + 1)
+      expectEqual(counter.count, 2 * index + 1)
       _ = make()
-      #expect(counter.count == 2 * index + 2)
+      expectEqual(counter.count, 2 * index + 2)
     }
   }
 
@@ -69,7 +70,7 @@ struct AnyCancellableTests {
       // Cancelling on any thread is what is tested.
       nonisolated(unsafe) let cancellable = AnyCancellable { counter.increment() }
       DispatchQueue.concurrentPerform(iterations: 4) { _ in cancellable.cancel() }
-      #expect(counter.count == round)
+      expectEqual(counter.count, round)
     }
   }
 
@@ -114,14 +115,14 @@ struct AnyCancellableTests {
     var diary = Diary()
     let handle = AnyCancellable(Object(counter))
     handle.store(in: &diary)
-    #expect(diary.log == ["append"])
+    expectEqual(diary.log, ["append"])
     #expect(diary.first === handle)
     Structure(counter: counter).store(in: &diary)
-    #expect(diary.log == ["append", "append"])
+    expectEqual(diary.log, ["append", "append"])
     #expect(diary.count == 2 && counter.count == 0)
     diary = Diary()
     handle.cancel()
-    #expect(counter.count == 2)
+    expectEqual(counter.count, 2)
   }
 
   @Test("it is kept in sets and collections as it is, and equal to itself only")
@@ -135,8 +136,8 @@ struct AnyCancellableTests {
     Structure(counter: counter).store(in: &set)
 
     #expect(set.contains(first) && array == [first])
-    #expect(set.count == 2)
+    expectEqual(set.count, 2)
     set = []
-    #expect(counter.count == 1)
+    expectEqual(counter.count, 1)
   }
 }

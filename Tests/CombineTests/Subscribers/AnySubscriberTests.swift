@@ -1,3 +1,4 @@
+import Expectations
 import ReboundTesting
 import Testing
 
@@ -11,11 +12,11 @@ struct AnySubscriberTests {
     let erased = AnySubscriber(AnySubscriber(recorder))
     let spy = SubscriptionSpy()
     erased.receive(subscription: spy)
-    #expect(erased.receive(1) == .max(2))
+    expectEqual(erased.receive(1), .max(2))
     erased.receive(completion: .finished)
-    #expect(spy.requests == [.unlimited])
-    #expect(recorder.events == [.subscription, .value(1), .completion(.finished)])
-    #expect(erased.combineIdentifier == recorder.combineIdentifier)
+    expectEqual(spy.requests, [.unlimited])
+    expectEqual(recorder.events, [.subscription, .value(1), .completion(.finished)])
+    expectEqual(erased.combineIdentifier, recorder.combineIdentifier)
   }
 
   @Test("erased again it is the same, without one more layer")
@@ -28,20 +29,20 @@ struct AnySubscriberTests {
   func closures() {
     let first = AnySubscriber<Int, TestFailure>()
     first.receive(subscription: SubscriptionSpy())
-    #expect(first.receive(1) == .none)
+    expectEqual(first.receive(1), .none)
     first.receive(completion: .finished)
-    #expect(first.description == "Anonymous AnySubscriber")
+    expectEqual(first.description, "Anonymous AnySubscriber")
     #expect(first.combineIdentifier != AnySubscriber<Int, TestFailure>().combineIdentifier)
   }
 
   @Test("shows what is inside as it shows itself")
   func reflection() {
     let sink = Subscribers.Sink<Int, Never>(receiveCompletion: { _ in }, receiveValue: { _ in })
-    #expect(SelfPortrait(of: AnySubscriber(sink)) == SelfPortrait("Sink", labels: []))
+    expectEqual(SelfPortrait(of: AnySubscriber(sink)), SelfPortrait("Sink", labels: []))
     let subject = PassthroughSubject<Int, Never>()
-    #expect(
-      SelfPortrait(of: AnySubscriber(subject))
-        == SelfPortrait("Subject", labels: ["downstreamSubject", "upstreamSubscription", "subject"])
+    expectEqual(
+      SelfPortrait(of: AnySubscriber(subject)),
+      SelfPortrait("Subject", labels: ["downstreamSubject", "upstreamSubscription", "subject"])
     )
   }
 
@@ -52,7 +53,7 @@ struct AnySubscriberTests {
       func receive(_ input: Int) -> Subscribers.Demand { .none }
       func receive(completion: Subscribers.Completion<Never>) {}
     }
-    #expect(SelfPortrait(of: AnySubscriber(Plain())) == SelfPortrait("Plain", labels: []))
+    expectEqual(SelfPortrait(of: AnySubscriber(Plain())), SelfPortrait("Plain", labels: []))
 
     final class Named: Subscriber, CustomStringConvertible {
       var description = "before"
@@ -62,9 +63,9 @@ struct AnySubscriberTests {
     }
     let named = Named()
     let erased = AnySubscriber(named)
-    #expect(SelfPortrait(of: erased) == SelfPortrait("before", labels: []))
+    expectEqual(SelfPortrait(of: erased), SelfPortrait("before", labels: []))
     named.description = "after"
-    #expect(SelfPortrait(of: erased) == SelfPortrait("after", labels: []))
+    expectEqual(SelfPortrait(of: erased), SelfPortrait("after", labels: []))
   }
 
   @Test("in a playground shows what the one inside shows there, though that describes itself otherwise")
@@ -77,14 +78,14 @@ struct AnySubscriberTests {
       func receive(completion: Subscribers.Completion<Never>) {}
     }
     let erased = AnySubscriber(Drawn())
-    #expect(erased.description == "text")
-    #expect(erased.playgroundDescription as? Int == 7)
+    expectEqual(erased.description, "text")
+    expectEqual(erased.playgroundDescription as? Int, 7)
   }
 
   @Test("of closures, shows the mirror of its name")
   func reflectionOfClosures() {
     let subscriber = AnySubscriber<Int, Never>()
-    #expect(subscriber.playgroundDescription as? String == "Anonymous AnySubscriber")
+    expectEqual(subscriber.playgroundDescription as? String, "Anonymous AnySubscriber")
     let subjectType = subscriber.customMirror.subjectType
     #expect(subjectType is String.Type)
     #expect(subscriber.customMirror.children.isEmpty)

@@ -1,4 +1,5 @@
 import Combine
+import Expectations
 import ReboundTesting
 import Testing
 
@@ -14,9 +15,9 @@ struct AssignTests {
     let model = Model()
     let cancellable = upstream.assign(to: \.number, on: model)
 
-    #expect(upstream.requests == [.unlimited])
-    #expect(upstream.send(5) == .none)
-    #expect(model.number == 5)
+    expectEqual(upstream.requests, [.unlimited])
+    expectEqual(upstream.send(5), .none)
+    expectEqual(model.number, 5)
     cancellable.cancel()
   }
 
@@ -35,7 +36,7 @@ struct AssignTests {
     cancellable.cancel()
 
     #expect(released == nil)
-    #expect(upstream.cancelCount == 1)
+    expectEqual(upstream.cancelCount, 1)
   }
 
   @Test("the end lets the object go, without a cancel")
@@ -49,8 +50,8 @@ struct AssignTests {
     upstream.send(completion: .finished)
 
     #expect(assign.object == nil)
-    #expect(upstream.cancelCount == 0)
-    #expect(upstream.send(1) == .none)
+    expectEqual(upstream.cancelCount, 0)
+    expectEqual(upstream.send(1), .none)
   }
 
   @Test("its subscription goes at the end and on a cancel", arguments: [true, false])
@@ -71,7 +72,7 @@ struct AssignTests {
   func beforeSubscription() {
     let model = Model()
     let assign = Subscribers.Assign(object: model, keyPath: \.number)
-    #expect(assign.receive(1) == .none)
+    expectEqual(assign.receive(1), .none)
     assign.receive(completion: .finished)
     assign.cancel()
 
@@ -79,7 +80,7 @@ struct AssignTests {
     upstream.subscribe(assign)
     upstream.send(2)
 
-    #expect(model.number == 2)
+    expectEqual(model.number, 2)
   }
 
   @Test(
@@ -99,8 +100,8 @@ struct AssignTests {
 
     let spy = SubscriptionSpy()
     subscriber?.receive(subscription: spy)
-    #expect(spy.cancelCount == 1)
-    #expect(spy.requests == [])
+    expectEqual(spy.cancelCount, 1)
+    expectEqual(spy.requests, [])
   }
 
   @Test("a second subscription is cancelled, and so is one after the end")
@@ -110,12 +111,12 @@ struct AssignTests {
     let assign = Subscribers.Assign(object: Model(), keyPath: \.number)
     first.subscribe(assign)
     others.subscribe(assign)
-    #expect(others.cancelCount == 1)
+    expectEqual(others.cancelCount, 1)
     first.send(completion: .finished)
     others.subscribe(assign)
 
-    #expect(others.cancelCount == 2)
-    #expect(first.cancelCount == 0)
+    expectEqual(others.cancelCount, 2)
+    expectEqual(first.cancelCount, 0)
   }
 
   @Test("it names the type of the object, and shows object, key path and state")
@@ -123,14 +124,14 @@ struct AssignTests {
     let model = Model()
     let assign = Subscribers.Assign(object: model, keyPath: \.number)
 
-    #expect("\(assign)" == "Assign Model.")
-    #expect(assign.playgroundDescription as? String == "Assign Model.")
+    expectEqual("\(assign)", "Assign Model.")
+    expectEqual(assign.playgroundDescription as? String, "Assign Model.")
     let mirror = Mirror(reflecting: assign)
-    #expect(mirror.children.map(\.label) == ["object", "keyPath", "status"])
+    expectEqual(mirror.children.map(\.label), ["object", "keyPath", "status"])
     #expect(mirror.descendant("object") as? Model === model)
     assign.receive(subscription: Subscriptions.empty)
     assign.receive(completion: .finished)
     #expect(mirror.descendant("object") as? Model === model)
-    #expect(Mirror(reflecting: assign).children.first.map { "\($0.value)" } == "nil")
+    expectEqual(Mirror(reflecting: assign).children.first.map { "\($0.value)" }, "nil")
   }
 }

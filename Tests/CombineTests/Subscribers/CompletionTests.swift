@@ -1,4 +1,5 @@
 import Combine
+import Expectations
 import Foundation
 import Testing
 
@@ -16,8 +17,8 @@ struct CompletionTests {
   func coding(_ completion: Subscribers.Completion<CodableFailure>, _ text: String) throws {
     let encoder = JSONEncoder()
     encoder.outputFormatting = .sortedKeys
-    #expect(String(decoding: try encoder.encode(completion), as: UTF8.self) == text)
-    #expect(try JSONDecoder().decode(Completion.self, from: Data(text.utf8)) == completion)
+    expectEqual(String(decoding: try encoder.encode(completion), as: UTF8.self), text)
+    try expectEqual(JSONDecoder().decode(Completion.self, from: Data(text.utf8)), completion)
   }
 
   @Test("a failure without its error is missing a key")
@@ -26,7 +27,7 @@ struct CompletionTests {
       _ = try JSONDecoder().decode(Completion.self, from: Data(#"{"success":false}"#.utf8))
       Issue.record("it was decoded")
     } catch DecodingError.keyNotFound(let key, _) {
-      #expect(key.stringValue == "error")
+      expectEqual(key.stringValue, "error")
     } catch {
       Issue.record("another error: \(error)")
     }
@@ -41,13 +42,13 @@ struct CompletionTests {
     let some: Set<Subscribers.Completion<Refusal>> = [
       .finished, .finished, .failure(.busy), .failure(.busy), .failure(.closed),
     ]
-    #expect(some == [.failure(.closed), .failure(.busy), .finished])
+    expectEqual(some, [.failure(.closed), .failure(.busy), .finished])
   }
 
   @Test("an error beside a success is ignored, and a missing one is an error")
   func oddities() throws {
     let both = Data(#"{"success":true,"error":{"code":1}}"#.utf8)
-    #expect(try JSONDecoder().decode(Completion.self, from: both) == .finished)
+    try expectEqual(JSONDecoder().decode(Completion.self, from: both), .finished)
     #expect(throws: DecodingError.self) {
       try JSONDecoder().decode(Completion.self, from: Data(#"{"success":false}"#.utf8))
     }

@@ -1,4 +1,5 @@
 import Combine
+import Expectations
 import ReboundTesting
 import Testing
 
@@ -9,11 +10,11 @@ struct SinkTests {
     let sink = Subscribers.Sink<Int, TestFailure>(receiveCompletion: { _ in }, receiveValue: { _ in })
     let spies = [SubscriptionSpy(), SubscriptionSpy()]
     for spy in spies { sink.receive(subscription: spy) }
-    #expect(spies.map(\.requests) == [[.unlimited], []])
-    #expect(spies.map(\.cancelCount) == [0, 1])
+    expectEqual(spies.map(\.requests), [[.unlimited], []])
+    expectEqual(spies.map(\.cancelCount), [0, 1])
     sink.cancel()
     sink.cancel()
-    #expect(spies.map(\.cancelCount) == [1, 1])
+    expectEqual(spies.map(\.cancelCount), [1, 1])
   }
 
   @Test("takes values before the subscription, the end once, and nothing after it")
@@ -23,11 +24,11 @@ struct SinkTests {
       receiveCompletion: { events.append("\($0 == .finished)") },
       receiveValue: { events.append("\($0)") }
     )
-    #expect(sink.receive(1) == .none)
+    expectEqual(sink.receive(1), .none)
     sink.receive(completion: .finished)
     sink.receive(completion: .failure(.expected))
-    #expect(sink.receive(2) == .none)
-    #expect(events == ["1", "true"])
+    expectEqual(sink.receive(2), .none)
+    expectEqual(events, ["1", "true"])
   }
 
   @Test("lets its closures go after the end and after a cancel, but not by a cancel before the subscription")
@@ -74,9 +75,9 @@ struct SinkTests {
     subscriber?.receive(subscription: spy)
     _ = subscriber?.receive(1)
     subscriber?.receive(completion: .finished)
-    #expect(spy.cancelCount == 1)
-    #expect(spy.requests == [])
-    #expect(events == [])
+    expectEqual(spy.cancelCount, 1)
+    expectEqual(spy.requests, [])
+    expectEqual(events, [])
   }
 
   @Test("lets its subscription go at the end and on a cancel", arguments: [true, false])
@@ -96,7 +97,7 @@ struct SinkTests {
   @Test("is called Sink, and shows nothing")
   func reflection() {
     let sink = Subscribers.Sink<Int, Never>(receiveCompletion: { _ in }, receiveValue: { _ in })
-    #expect(SelfPortrait(of: sink) == SelfPortrait("Sink", labels: []))
+    expectEqual(SelfPortrait(of: sink), SelfPortrait("Sink", labels: []))
   }
 
   @Test("shows its closures, and in their place, after the end, some that do nothing", arguments: [true, false])
@@ -108,14 +109,14 @@ struct SinkTests {
     )
     sink.receiveValue(1)
     sink.receiveCompletion(.finished)
-    #expect(events == ["1", "end"])
+    expectEqual(events, ["1", "end"])
 
     sink.receive(subscription: SubscriptionSpy())
     if ends { sink.receive(completion: .finished) } else { sink.cancel() }
     events = []
     sink.receiveValue(2)
     sink.receiveCompletion(.finished)
-    #expect(events == [])
+    expectEqual(events, [])
   }
 
   @Test("what its closures held may come back to it as it goes")
@@ -146,7 +147,7 @@ struct SinkTests {
     sink.receive(subscription: SubscriptionSpy())
     _ = sink.receive(1)
     sink.receive(completion: .finished)
-    #expect(values == [1])
+    expectEqual(values, [1])
     #expect(hasGone)
   }
 }

@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import Rebound
 import ReboundHTTP
@@ -55,9 +56,9 @@ struct CassetteExchangeTests {
     scheduler.advance(by: 2)
     exchange.cancel()
     #expect(receiver == nil)
-    #expect(scheduler.pendingCount == 0)
+    expectEqual(scheduler.pendingCount, 0)
     try scheduler.run()
-    #expect(EventLines.withoutTimes(log.lines) == ["head 200", "chunk a"])
+    expectEqual(EventLines.withoutTimes(log.lines), ["head 200", "chunk a"])
     exchange.cancel()
     exchange.resume()
   }
@@ -78,14 +79,14 @@ struct CassetteExchangeTests {
     exchange.resume()
     try scheduler.run()
     if keepingPace {
-      #expect(before == 0)
-      #expect(log.lines == ["100.0 seconds: head 200"])
+      expectEqual(before, 0)
+      expectEqual(log.lines, ["100.0 seconds: head 200"])
       exchange.resume()
       try scheduler.run()
-      #expect(log.lines.last == "104.0 seconds: finished")
+      expectEqual(log.lines.last, "104.0 seconds: finished")
     } else {
       // All had been told before there was anything to pause.
-      #expect(EventLines.withoutTimes(log.lines).last == "finished")
+      expectEqual(EventLines.withoutTimes(log.lines).last, "finished")
     }
   }
 
@@ -93,14 +94,15 @@ struct CassetteExchangeTests {
   func timeLimits() throws {
     try record(Self.chunks)
     let total = try EventLines.run(replay(), .sample(limits: TransportLimits(total: .seconds(3))), scheduler)
-    #expect(
-      EventLines.withoutTimes(total.lines) == [
+    expectEqual(
+      EventLines.withoutTimes(total.lines),
+      [
         "head 200", "chunk a", "failed: no complete answer in time, after 1 bytes",
       ]
     )
     let idle = try EventLines.run(replay(), .sample(limits: TransportLimits(idle: .milliseconds(1_500))), scheduler)
-    #expect(idle.failure?.kind == .timeout(.idle))
-    #expect(idle.failure?.bytesReceived == 1)
+    expectEqual(idle.failure?.kind, .timeout(.idle))
+    expectEqual(idle.failure?.bytesReceived, 1)
     let atOnce = try EventLines.run(
       replay(keepingPace: false),
       .sample(limits: TransportLimits(total: .seconds(3))),
@@ -110,8 +112,8 @@ struct CassetteExchangeTests {
     for limits in [TransportLimits(connect: .zero), TransportLimits(idle: .zero), TransportLimits(total: .seconds(-1))]
     {
       let passed = try EventLines.run(replay(keepingPace: false), .sample(limits: limits), scheduler)
-      #expect(passed.lines.count == 1)
-      #expect(passed.failure?.kind.description.hasSuffix("in time") == true)
+      expectEqual(passed.lines.count, 1)
+      expectEqual(passed.failure?.kind.description.hasSuffix("in time"), true)
     }
   }
 
@@ -126,7 +128,7 @@ struct CassetteExchangeTests {
     scheduler.advance(by: 50)
     #expect(log.failure == nil)
     try scheduler.run()
-    #expect(log.failure?.kind == .timeout(.total))
+    expectEqual(log.failure?.kind, .timeout(.total))
     #expect(scheduler.elapsed >= .seconds(60))
   }
 
@@ -138,8 +140,9 @@ struct CassetteExchangeTests {
       .sample(limits: TransportLimits(responseBytes: 2)),
       scheduler
     )
-    #expect(
-      EventLines.withoutTimes(log.lines) == [
+    expectEqual(
+      EventLines.withoutTimes(log.lines),
+      [
         "head 200", "chunk a", "chunk b",
         "failed: the answer is larger than allowed, after 3 bytes (more than 2 bytes)",
       ]
@@ -159,9 +162,9 @@ struct CassetteExchangeTests {
     let limited = EventLines(on: scheduler)
     _ = try replay().start(.sample(limits: TransportLimits(idle: .seconds(30))), telling: limited.write)
     try scheduler.run()
-    #expect(EventLines.withoutTimes(endless.lines) == ["head 200", "chunk a"])
-    #expect(limited.failure?.kind == .timeout(.idle))
-    #expect(limited.failure?.detail?.contains("cancelled") == true)
+    expectEqual(EventLines.withoutTimes(endless.lines), ["head 200", "chunk a"])
+    expectEqual(limited.failure?.kind, .timeout(.idle))
+    expectEqual(limited.failure?.detail?.contains("cancelled"), true)
   }
 
   @Test("a stream that can be read once is sent as it is, and finds its recording; one that cannot be read fails")
@@ -175,11 +178,11 @@ struct CassetteExchangeTests {
     let recording = try CassetteTransport(folder.file, .record(network), time: time)
     let log = EventLines.run(recording, stream(), scheduler)
     #expect(log.failure == nil)
-    #expect(network.calls.map(\.body) == [Data("abc".utf8)])
+    expectEqual(network.calls.map(\.body), [Data("abc".utf8)])
     #expect(network.calls.first?.request.body.length == nil)
     let broken = TransportRequest.sample(.put, body: .stream(BodyStream { throw Unreadable() }))
-    #expect(EventLines.run(recording, broken, scheduler).failure?.kind == .body)
-    #expect(network.count == 1)
+    expectEqual(EventLines.run(recording, broken, scheduler).failure?.kind, .body)
+    expectEqual(network.count, 1)
     try recording.save()
     #expect(try EventLines.run(replay(), stream(), scheduler).failure == nil)
   }
@@ -187,9 +190,9 @@ struct CassetteExchangeTests {
   @Test("progress of an upload is told as it was")
   func progress() throws {
     try record(.ok("1"), .sample(.put, body: "abcde"))
-    #expect(
-      EventLines.withoutTimes(try EventLines.run(replay(), .sample(.put, body: "abcde"), scheduler).lines).first
-        == "sent 5"
+    expectEqual(
+      EventLines.withoutTimes(try EventLines.run(replay(), .sample(.put, body: "abcde"), scheduler).lines).first,
+      "sent 5"
     )
   }
 }

@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import Rebound
 import ReboundHTTP
@@ -58,7 +59,7 @@ struct CassetteTapeTests {
     #expect(text.contains("kept"))
     let entries = try JSONDecoder().decode(JSONValue.self, from: Data(text.utf8))["log"]?["entries"]?.elements ?? []
     let encoded = entries.compactMap { $0["request"]?["postData"] }.filter { $0["_encoding"] == .string("base64") }
-    #expect(encoded.count == 2)
+    expectEqual(encoded.count, 2)
     for body in encoded.compactMap({ $0["text"]?.string }) {
       let data = try #require(Data(base64Encoded: body))
       #expect(data.range(of: Data(secret.utf8)) == nil)
@@ -72,9 +73,9 @@ struct CassetteTapeTests {
       #expect(!(log.failure?.underlying is CassetteMiss), "\(request.url)")
     }
     let detail = EventLines.run(try replay(), sent[3], scheduler).failure?.detail
-    #expect(detail == "nobody")
+    expectEqual(detail, "nobody")
     let redirect = EventLines.run(try replay(), .sample("/?token=other&q=1"), scheduler)
-    #expect(redirect.lines.first?.contains("Location=/next?access_token=… Set-Cookie=…") == true)
+    expectEqual(redirect.lines.first?.contains("Location=/next?access_token=… Set-Cookie=…"), true)
   }
 
   private struct Unreachable: Error, CustomStringConvertible {
@@ -94,8 +95,8 @@ struct CassetteTapeTests {
     let heads = Heads()
     _ = try replay().start(.sample(), telling: heads.write)
     let body = #"{"token":"…"}"#
-    #expect(heads.headers?["Content-Length"] == "\(body.utf8.count)")
-    #expect(heads.body == body)
+    expectEqual(heads.headers?["Content-Length"], "\(body.utf8.count)")
+    expectEqual(heads.body, body)
   }
 
   @Test("other secrets are hidden if the redaction says so")
@@ -146,18 +147,19 @@ struct CassetteTapeTests {
     try folder.write(Self.browser)
     let cassette = try replay(keepingPace: true)
     #expect(cassette.unused.map(\.url).first == "https://api.example/a?token=…")
-    #expect(
-      EventLines.run(cassette, .sample("/a?token=mine"), scheduler).lines == [
+    expectEqual(
+      EventLines.run(cassette, .sample("/a?token=mine"), scheduler).lines,
+      [
         "0.11025 seconds: head 200 set-cookie=a=1 set-cookie=b=2", "0.2505 seconds: chunk hello",
         "0.2505 seconds: finished",
       ]
     )
     let refused = EventLines.run(cassette, .sample(.post, "/b", body: "x=1"), scheduler)
-    #expect(refused.lines == ["0.012 seconds: failed: the host takes no connection (net::ERR_CONNECTION_REFUSED)"])
+    expectEqual(refused.lines, ["0.012 seconds: failed: the host takes no connection (net::ERR_CONNECTION_REFUSED)"])
     let redirect = EventLines.run(cassette, .sample("/c"), scheduler)
     #expect(EventLines.withoutTimes(redirect.lines) == ["head 301 Location=https://api.example/d", "finished"])
     let missing = EventLines.run(cassette, .sample("/d"), scheduler)
-    #expect(missing.failure?.detail?.contains("does not have the body") == true)
+    expectEqual(missing.failure?.detail?.contains("does not have the body"), true)
   }
 
   @Test("what is recorded besides leaves a browser's file as it is")
@@ -168,10 +170,10 @@ struct CassetteTapeTests {
     try cassette.save()
     let before = try JSONDecoder().decode(JSONValue.self, from: Data(Self.browser.utf8))
     let after = try JSONDecoder().decode(JSONValue.self, from: Data(contentsOf: folder.file))
-    #expect(after["log"]?["pages"] == before["log"]?["pages"])
+    expectEqual(after["log"]?["pages"], before["log"]?["pages"])
     let (old, new) = (before["log"]?["entries"]?.elements ?? [], after["log"]?["entries"]?.elements ?? [])
-    #expect(Array(new.dropLast()) == old)
-    #expect(new.count == 5)
+    expectEqual(Array(new.dropLast()), old)
+    expectEqual(new.count, 5)
   }
 
   @Test("what HARLog exports is replayed, bodies that are no text and failures included")
@@ -199,8 +201,8 @@ struct CassetteTapeTests {
     for _ in 0..<2 { _ = try send(network) }
     try folder.write(String(decoding: log.export(), as: UTF8.self))
     let cassette = try replay()
-    #expect(try send(cassette).values == [bytes])
-    #expect(try send(cassette).failure?.kind == .transport(.connect))
+    try expectEqual(send(cassette).values, [bytes])
+    try expectEqual(send(cassette).failure?.kind, .transport(.connect))
   }
 
   @Test("a recording may be edited by hand")
@@ -220,7 +222,7 @@ struct CassetteTapeTests {
     let lines = ["/a", "/b"].map {
       EventLines.withoutTimes(EventLines.run(cassette, .sample($0), scheduler).lines).dropFirst()
     }
-    #expect(lines == [["chunk and after", "finished"], ["chunk new", "finished"]])
+    expectEqual(lines, [["chunk and after", "finished"], ["chunk new", "finished"]])
   }
 
   @Test(

@@ -1,4 +1,5 @@
 import Combine
+import Expectations
 import Foundation
 import Rebound
 import ReboundHTTP
@@ -64,16 +65,17 @@ struct CassetteTransportTests {
       .sample("/g"),
     ]
     let recorded = try record(script, requests)
-    #expect(
-      recorded[3].last?.hasSuffix("failed: the answer's end is missing, after 4 bytes (5 bytes are missing)") == true
+    expectEqual(
+      recorded[3].last?.hasSuffix("failed: the answer's end is missing, after 4 bytes (5 bytes are missing)"),
+      true
     )
     let cassette = try replay()
     scheduler.advance(by: 1)
     let start = scheduler.elapsed
     for (lines, expected) in zip(try send(requests, through: cassette), recorded) {
-      #expect(EventLines.withoutTimes(lines) == EventLines.withoutTimes(expected))
+      expectEqual(EventLines.withoutTimes(lines), EventLines.withoutTimes(expected))
     }
-    #expect(scheduler.elapsed == start)
+    expectEqual(scheduler.elapsed, start)
     try cassette.checkAllUsed()
   }
 
@@ -83,9 +85,9 @@ struct CassetteTransportTests {
     let log = EventLines(on: scheduler)
     _ = try replay().start(.sample(), telling: log.write)
     let failure = try #require(log.failure)
-    #expect(failure.kind == kind)
-    #expect(failure.bytesSent == 12)
-    #expect(failure.redirects == 1)
+    expectEqual(failure.kind, kind)
+    expectEqual(failure.bytesSent, 12)
+    expectEqual(failure.redirects, 1)
   }
 
   @Test("a replay takes as long as the recording if asked to, part by part")
@@ -96,8 +98,8 @@ struct CassetteTransportTests {
       .reset.after(.nanoseconds(1_000_000_001)),
     ]
     let recorded = try record(script, [.sample(), .sample("/b")])
-    #expect(recorded[0].last == "3.5 seconds: finished")
-    #expect(try send([.sample(), .sample("/b")], through: try replay(keepingPace: true)) == recorded)
+    expectEqual(recorded[0].last, "3.5 seconds: finished")
+    try expectEqual(send([.sample(), .sample("/b")], through: try replay(keepingPace: true)), recorded)
   }
 
   @Test("a client over a replay gets the same responses and failures, its retries included")
@@ -122,10 +124,10 @@ struct CassetteTransportTests {
     }
     let network = ScriptedTransport([.offline, .status(503), .ok(#"{"Rome":12}"#)], time: scheduler.time)
     let recording = try CassetteTransport(file, .record(network), time: time)
-    #expect(try run(recording).values == [["Rome": 12]])
+    try expectEqual(run(recording).values, [["Rome": 12]])
     try recording.save()
     let cassette = try replay()
-    #expect(try run(cassette).values == [["Rome": 12]])
+    try expectEqual(run(cassette).values, [["Rome": 12]])
     #expect(cassette.unused.isEmpty)
     let failure = try #require(try run(cassette).failure)
     #expect(failure.transport?.underlying is CassetteMiss)
@@ -138,8 +140,8 @@ struct CassetteTransportTests {
     let network = ScriptedTransport([.ok("2")])
     let cassette = try CassetteTransport(file, .recordMissing(network), time: time)
     let lines = try send([.sample("/a"), .sample("/b")], through: cassette).map(EventLines.withoutTimes)
-    #expect(lines.map { $0.dropFirst().first } == ["chunk 1", "chunk 2"])
-    #expect(network.calls.map(\.request.url.path) == ["/b"])
+    expectEqual(lines.map { $0.dropFirst().first }, ["chunk 1", "chunk 2"])
+    expectEqual(network.calls.map(\.request.url.path), ["/b"])
     try cassette.save()
     let both = try replay()
     #expect(both.unused.map(\.description) == ["GET https://api.example/a", "GET https://api.example/b"])
@@ -154,8 +156,8 @@ struct CassetteTransportTests {
     let cassette = try replay()
     #expect(cassette.unused.map(\.url) == ["https://api.example/b"])
     try cassette.save()
-    #expect(try Data(contentsOf: file) == before)
-    #expect(try FileManager.default.contentsOfDirectory(atPath: file.deletingLastPathComponent().path).count == 1)
+    try expectEqual(Data(contentsOf: file), before)
+    try expectEqual(FileManager.default.contentsOfDirectory(atPath: file.deletingLastPathComponent().path).count, 1)
   }
 
   // MARK: Which recording answers
@@ -165,11 +167,12 @@ struct CassetteTransportTests {
     _ = try record([.ok("1"), .ok("2")], [.sample(), .sample()])
     let requests = Array(repeating: TransportRequest.sample(), count: 3)
     let once = try send(requests, through: try replay()).map { EventLines.withoutTimes($0)[1...].first ?? "" }
-    #expect(once.prefix(2) == ["chunk 1", "chunk 2"])
+    expectEqual(once.prefix(2), ["chunk 1", "chunk 2"])
     #expect(once[2].isEmpty)
     let again = try CassetteTransport(file, repeatingLast: true, time: time)
-    #expect(
-      try send(requests, through: again).map { EventLines.withoutTimes($0)[1] } == ["chunk 1", "chunk 2", "chunk 2"]
+    try expectEqual(
+      send(requests, through: again).map { EventLines.withoutTimes($0)[1] },
+      ["chunk 1", "chunk 2", "chunk 2"]
     )
   }
 
@@ -183,10 +186,11 @@ struct CassetteTransportTests {
     let log = EventLines(on: scheduler)
     _ = cassette.start(.sample("/weather?q=Paris&token=s3cret"), telling: log.write)
     let miss = try #require(log.failure?.underlying as? CassetteMiss)
-    #expect(log.failure?.kind == .other)
-    #expect(miss.nearestNumber == 1)
-    #expect(
-      miss.differences == [
+    expectEqual(log.failure?.kind, .other)
+    expectEqual(miss.nearestNumber, 1)
+    expectEqual(
+      miss.differences,
+      [
         "'lang' of the query is missing", "'q' of the query is 'Paris', not 'Rome'",
         "'token' of the query is '…', and was not there",
       ]
@@ -194,8 +198,8 @@ struct CassetteTransportTests {
     #expect("\(miss)".contains("answers GET https://api.example/weather?q=Paris&token=…"))
     _ = cassette.start(.sample(.post, "/log", body: #"{"n":[1,3],"level":"low"}"#), telling: log.write)
     let other = try #require(log.failure?.underlying as? CassetteMiss)
-    #expect(other.differences == ["'n[1]' of the body is 3, not 2"])
-    #expect(cassette.unused.count == 2)
+    expectEqual(other.differences, ["'n[1]' of the body is 3, not 2"])
+    expectEqual(cassette.unused.count, 2)
     let unused = try #require(throws: UnusedRecordings.self) { try cassette.checkAllUsed() }
     #expect("\(unused)".contains("\n  POST https://api.example/log"))
   }
@@ -219,8 +223,9 @@ struct CassetteTransportTests {
       .sample("/a?y=2&x=1&x=3"), .sample(.post, body: #"{"b": [2], "a": 1}"#), form("two"),
     ]
     let lines = try send(sent, through: try replay())
-    #expect(
-      lines.map { EventLines.withoutTimes($0).filter { $0.hasPrefix("chunk") } } == [
+    expectEqual(
+      lines.map { EventLines.withoutTimes($0).filter { $0.hasPrefix("chunk") } },
+      [
         ["chunk 1"], ["chunk 2"], ["chunk 3"],
       ]
     )
@@ -242,7 +247,7 @@ struct CassetteTransportTests {
     plain.headers = [:]
     let missing = try CassetteTransport(file, matching: rules, time: time)
     let miss = EventLines.run(missing, plain, scheduler).failure?.underlying as? CassetteMiss
-    #expect(miss?.differences == ["the field Accept is missing"])
+    expectEqual(miss?.differences, ["the field Accept is missing"])
     let longer = CassetteRule { $0.url.count > $1.url.count ? [] : ["it is too short"] }
     let custom = try CassetteTransport(file, matching: [longer], time: time)
     #expect(EventLines.run(custom, request, scheduler).failure == nil)
@@ -258,7 +263,7 @@ struct CassetteTransportTests {
     }
     let other = try CassetteTransport(file, matching: rules, time: time)
     let miss = EventLines.run(other, .sample("/a?q=x&sent=2"), scheduler).failure?.underlying as? CassetteMiss
-    #expect(miss?.differences == ["'sent' of the query is '2', and was not there"])
+    expectEqual(miss?.differences, ["'sent' of the query is '2', and was not there"])
   }
 
   @Test("threads that ask at the same time get each recording once")
@@ -269,7 +274,7 @@ struct CassetteTransportTests {
     let log = EventLines(on: scheduler)
     DispatchQueue.concurrentPerform(iterations: 40) { _ in _ = cassette.start(.sample(), telling: log.write) }
     let bodies = EventLines.withoutTimes(log.lines).filter { $0.hasPrefix("chunk") }
-    #expect(Set(bodies) == Set((0..<40).map { "chunk \($0)" }))
-    #expect(bodies.count == 40)
+    expectEqual(Set(bodies), Set((0..<40).map { "chunk \($0)" }))
+    expectEqual(bodies.count, 40)
   }
 }

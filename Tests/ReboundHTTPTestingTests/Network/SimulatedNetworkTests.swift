@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import Rebound
 import ReboundHTTP
@@ -52,7 +53,7 @@ struct SimulatedNetworkTests {
       try requireEqual(try await Self.client(network).value(of: Now()), Weather(degrees: 4))
       try requireEqual(network.requestCount, 1)
     }
-    #expect(report.duration == .milliseconds(3_400))
+    expectEqual(report.duration, .milliseconds(3_400))
   }
 
   @Test func theServerReceivesWhatWasSent() throws {
@@ -164,7 +165,7 @@ struct SimulatedNetworkTests {
 
   @Test func messagesOvertakeEachOtherUnlessTheLinkKeepsTheirOrder() throws {
     #expect(try Self.arrivals(reordering: true).count > 1)
-    #expect(try Self.arrivals(reordering: false) == [["/1", "/2", "/3"]])
+    try expectEqual(Self.arrivals(reordering: false), [["/1", "/2", "/3"]])
   }
 
   @Test func aNetworkWithoutASimulationGoesByTheTimeThatItIsGiven() throws {
@@ -180,9 +181,9 @@ struct SimulatedNetworkTests {
       events.withLock { $0.append(Self.name(of: event)) }
     }
     scheduler.advance(by: .milliseconds(39))
-    #expect(events.withLock { $0 } == [])
+    expectEqual(events.withLock { $0 }, [])
     scheduler.advance(by: .milliseconds(1))
-    #expect(events.withLock { $0 } == ["head 503", "finished"])
+    expectEqual(events.withLock { $0 }, ["head 503", "finished"])
     exchange.cancel()
   }
 
@@ -415,7 +416,7 @@ struct SimulatedNetworkTests {
       return kinds.withLock { $0 }
     }
     let first = try kinds(3)
-    #expect(try kinds(3) == first)
+    try expectEqual(kinds(3), first)
     #expect(try Set((4..<10).map(kinds)).count > 1)
   }
 

@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import Rebound
 import ReboundHTTP
@@ -106,7 +107,7 @@ import Testing
     let recording = try record(script)
     let failure = try #require(try again(write(recording)))
     #expect(failure.isAsRecorded, "\(failure)")
-    #expect((failure.cause as? NetworkFailure)?.kind == recording.failure.kind)
+    expectEqual((failure.cause as? NetworkFailure)?.kind, recording.failure.kind)
   }
 
   @Test func aProgramThatIsMendedPasses() throws {
@@ -152,7 +153,7 @@ import Testing
     #expect(
       source.contains("    \"weatherOfRome.har\",\n    seed: 7,\n    failure: \(recorded.failure.debugDescription),")
     )
-    #expect(recorded.decisions.count == recording.decisions.count)
+    expectEqual(recorded.decisions.count, recording.decisions.count)
     for decision in recorded.decisions { #expect(source.contains("      \(decision.debugDescription),\n")) }
     #expect(source.hasSuffix("  ) { recorded in\n    try await load(recorded)\n  }\n}\n"))
   }
@@ -161,8 +162,9 @@ import Testing
     let recording = try record([.status(503)])
     for name in ["weather of Rome", "Weather of Rome", "weather-of-Rome"] { _ = try write(recording, named: name) }
     let names = try FileManager.default.contentsOfDirectory(atPath: tests.path).sorted()
-    #expect(
-      names == [
+    expectEqual(
+      names,
+      [
         "weatherOfRome.har", "weatherOfRome2.har", "weatherOfRome2Tests.swift", "weatherOfRome3.har",
         "weatherOfRome3Tests.swift", "weatherOfRomeTests.swift",
       ]
@@ -175,12 +177,12 @@ import Testing
     let own = tests.appendingPathComponent(file)
     try Data("mine".utf8).write(to: own)
     let recorded = try write(record([.status(503)]))
-    #expect(try Data(contentsOf: own) == Data("mine".utf8))
+    try expectEqual(Data(contentsOf: own), Data("mine".utf8))
     let names = try FileManager.default.contentsOfDirectory(atPath: tests.path).sorted()
-    #expect(names == ["weatherOfRome2.har", "weatherOfRome2Tests.swift", file].sorted())
+    expectEqual(names, ["weatherOfRome2.har", "weatherOfRome2Tests.swift", file].sorted())
     let source = try String(contentsOf: tests.appendingPathComponent("weatherOfRome2Tests.swift"), encoding: .utf8)
     #expect(source.contains("\"weatherOfRome2.har\""))
-    #expect(try again(recorded, "weatherOfRome2.har")?.isAsRecorded == true)
+    try expectEqual(again(recorded, "weatherOfRome2.har")?.isAsRecorded, true)
   }
 
   #if canImport(Glibc)
@@ -204,7 +206,7 @@ import Testing
           let program = String(repeating: "_ = try await load()\n", count: 1_000)
           #expect(throws: CocoaError.self, "with \(limit) bytes") { try recorded.writeTest(into: folder) { program } }
           let left = try FileManager.default.contentsOfDirectory(atPath: folder.path)
-          #expect(left == [], "with \(limit) bytes: \(left)")
+          expectEqual(left, [], "with \(limit) bytes: \(left)")
         }
       }
     }

@@ -1,3 +1,4 @@
+import Expectations
 import Testing
 
 @testable import ReboundHTTPTesting
@@ -24,8 +25,8 @@ struct FrameServerTests {
       socket = try .connected(to: server.port)
       _ = socket.send("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8)
       send(4, settings)
-      #expect(read()?.type == 4)
-      #expect(read() == Received(type: 4, flags: 1))
+      expectEqual(read()?.type, 4)
+      expectEqual(read(), Received(type: 4, flags: 1))
     }
 
     func send(_ type: UInt8, flags: UInt8 = 0, on stream: UInt32 = 0, _ payload: [UInt8] = []) {
@@ -72,10 +73,10 @@ struct FrameServerTests {
     let client = try Client(to: server)
     client.ask(1, isWhole: false)
     client.send(0, on: 1, Array("body".utf8))
-    #expect(client.readAll().first == Self.head)
+    expectEqual(client.readAll().first, Self.head)
     client.send(1, flags: 5, on: 1, [0x00, 0x01, 0x61, 0x01, 0x62])
-    #expect(client.readAll() == [Self.data("ok", isLast: true)])
-    #expect(server.requestCount == 1)
+    expectEqual(client.readAll(), [Self.data("ok", isLast: true)])
+    expectEqual(server.requestCount, 1)
   }
 
   @Test("what a client has sent it may send again: of the body, of its padding, and in all", arguments: [false, true])
@@ -90,8 +91,8 @@ struct FrameServerTests {
     }
     // Of a stream on which no more comes, none is wanted.
     client.send(0, flags: 1, on: 1, [0])
-    #expect(client.readAll().map(\.stream) == [0, 1])
-    #expect(server.requestCount == 1)
+    expectEqual(client.readAll().map(\.stream), [0, 1])
+    expectEqual(server.requestCount, 1)
   }
 
   @Test("no more data comes than a client takes on a stream, whenever it changes its mind")
@@ -99,15 +100,15 @@ struct FrameServerTests {
     let server = try FrameServer([[.head, .data("hello", isLast: true)]])
     let client = try Client(to: server, settings: [0, 4, 0, 0, 0, 3])
     client.ask(1)
-    #expect(client.readAll() == [Self.head, Self.data("hel")])
+    expectEqual(client.readAll(), [Self.head, Self.data("hel")])
     // Two less than have come: the next two are none.
     client.send(4, [0, 4, 0, 0, 0, 1])
     client.send(8, on: 1, [0, 0, 0, 2])
-    #expect(client.readAll().map(\.type) == [4])
+    expectEqual(client.readAll().map(\.type), [4])
     client.send(8, on: 1, [0, 0, 0, 1])
-    #expect(client.readAll() == [Self.data("l")])
+    expectEqual(client.readAll(), [Self.data("l")])
     client.send(4, [0, 3, 0, 0, 0, 9, 0, 4, 0, 0, 0, 2])
-    #expect(client.readAll() == [Client.Received(type: 4, flags: 1), Self.data("o", isLast: true)])
+    expectEqual(client.readAll(), [Client.Received(type: 4, flags: 1), Self.data("o", isLast: true)])
   }
 
   @Test("no more data comes than a client takes in all")
@@ -117,11 +118,11 @@ struct FrameServerTests {
     let client = try Client(to: server, settings: [0, 4, 0x7F, 0xFF, 0xFF, 0xFF])
     client.ask(1)
     let count: ([Client.Received]) -> Int = { $0.filter { $0.type == 0 }.reduce(0) { $0 + $1.payload.count } }
-    #expect(count(client.readAll()) == 65_535)
+    expectEqual(count(client.readAll()), 65_535)
     client.send(8, [0, 0, 0, 100])
-    #expect(count(client.readAll()) == 100)
+    expectEqual(count(client.readAll()), 100)
     client.send(8, [0, 0, 1, 0])
-    #expect(count(client.readAll()) == 155)
+    expectEqual(count(client.readAll()), 155)
   }
 
   @Test("a head in several frames is a request once it is whole")
@@ -129,12 +130,12 @@ struct FrameServerTests {
     let server = try FrameServer([[.head, .data("ok", isLast: true)]])
     let client = try Client(to: server)
     client.send(1, flags: 1, on: 1, [0x82])
-    #expect(client.readAll() == [])
+    expectEqual(client.readAll(), [])
     client.send(9, on: 1, [0x86])
-    #expect(client.readAll() == [])
+    expectEqual(client.readAll(), [])
     client.send(9, flags: 4, on: 1, [0x84])
-    #expect(client.readAll() == [Self.head, Self.data("ok", isLast: true)])
-    #expect(server.requestCount == 1)
+    expectEqual(client.readAll(), [Self.head, Self.data("ok", isLast: true)])
+    expectEqual(server.requestCount, 1)
   }
 
   @Test("a weight is found behind the length of the padding")
@@ -144,8 +145,8 @@ struct FrameServerTests {
     client.send(1, flags: 0x2D, on: 1, [2, 0, 0, 0, 0, 41, 0x82, 0x86, 0x84, 0, 0])
     client.send(1, flags: 0x25, on: 3, [0, 0, 0, 0, 219, 0x82, 0x86, 0x84])
     client.send(1, flags: 0x0D, on: 5, [2, 0x82, 0x86, 0x84, 0, 0])
-    #expect(client.readAll().map(\.stream) == [1, 3, 5])
-    #expect(server.weights == [42, 220, nil])
+    expectEqual(client.readAll().map(\.stream), [1, 3, 5])
+    expectEqual(server.weights, [42, 220, nil])
   }
 
   @Test("of two requests at once each is answered to its end, and a PING holds up its own answer alone")
@@ -160,9 +161,9 @@ struct FrameServerTests {
     try #require(pings.count == 2)
     client.send(6, flags: 1, pings[1].payload)
     client.send(0, flags: 1, on: 3)
-    #expect(client.readAll() == [Self.data("two", isLast: true, on: 3)])
+    expectEqual(client.readAll(), [Self.data("two", isLast: true, on: 3)])
     client.send(6, flags: 1, pings[0].payload)
-    #expect(client.readAll() == [Self.data("one", isLast: true)])
+    expectEqual(client.readAll(), [Self.data("one", isLast: true)])
   }
 
   @Test("a request that the client takes back gets no more of its answer")
@@ -173,7 +174,7 @@ struct FrameServerTests {
     let ping = try #require(client.readAll().last)
     client.send(3, on: 1, [0, 0, 0, 8])
     client.send(6, flags: 1, ping.payload)
-    #expect(client.readAll() == [])
+    expectEqual(client.readAll(), [])
   }
 
   @Test("a frame that is larger than was allowed ends the connection, in order and with the reason")
@@ -181,9 +182,9 @@ struct FrameServerTests {
     let server = try FrameServer([[.head]])
     let client = try Client(to: server)
     client.ask(1)
-    #expect(client.read() == Self.head)
+    expectEqual(client.read(), Self.head)
     client.send(0, on: 1, [UInt8](repeating: 0, count: 16_385))
-    #expect(client.read() == Client.Received(type: 7, payload: [0, 0, 0, 1, 0, 0, 0, 6]))
+    expectEqual(client.read(), Client.Received(type: 7, payload: [0, 0, 0, 1, 0, 0, 0, 6]))
     #expect(client.read() == nil)
   }
 }

@@ -1,3 +1,4 @@
+import Expectations
 import Rebound
 import Testing
 
@@ -14,12 +15,12 @@ struct CacheFolderIndexTests {
     arguments: [(0, 4_096), (1, 4_096), (4_096, 4_096), (4_097, 8_192)]
   )
   func room(size: Int, room: Int) {
-    #expect(CacheFolderIndex.room(for: size) == room)
+    expectEqual(CacheFolderIndex.room(for: size), room)
   }
 
   @Test("a size beyond all numbers is one that there is no room for")
   func greatestRoom() {
-    #expect(CacheFolderIndex.room(for: .max) == .max)
+    expectEqual(CacheFolderIndex.room(for: .max), .max)
     #expect(CacheFolderIndex(maxBytes: .max - 1, maxEntries: 1).overdue(for: .max, named: "a") == nil)
   }
 
@@ -27,29 +28,29 @@ struct CacheFolderIndexTests {
   func leastRecentlyUsed() {
     var index = CacheFolderIndex(maxBytes: .max, maxEntries: 16)
     for number in 0..<16 { index.add("\(number)", size: 1, at: .seconds(number)) }
-    #expect(index.overdue(for: nil, named: nil) == [])
+    expectEqual(index.overdue(for: nil, named: nil), [])
     index.use("0", at: .seconds(100))
     index.use("unknown", at: .seconds(100))
-    #expect(index.overdue(for: 1, named: "new") == ["1", "2", "3"])
+    expectEqual(index.overdue(for: 1, named: "new"), ["1", "2", "3"])
     index.remove("5")
-    #expect(index.overdue(for: 1, named: "new") == [])
+    expectEqual(index.overdue(for: 1, named: "new"), [])
   }
 
   @Test("bytes are bounded as well, and what is replaced makes room")
   func bytes() {
     var index = CacheFolderIndex(maxBytes: 8 * 4_096, maxEntries: 100)
     for number in 0..<8 { index.add("\(number)", size: 4_000, at: .seconds(number)) }
-    #expect(index.bytes == 8 * 4_096)
-    #expect(index.overdue(for: 4_000, named: "3") == [])
-    #expect(index.overdue(for: 4_097, named: "0") == ["1", "2"])
-    #expect(index.overdue(for: 1, named: "new") == ["0", "1"])
-    #expect(index.overdue(for: 8 * 4_096, named: "new")?.count == 8)
+    expectEqual(index.bytes, 8 * 4_096)
+    expectEqual(index.overdue(for: 4_000, named: "3"), [])
+    expectEqual(index.overdue(for: 4_097, named: "0"), ["1", "2"])
+    expectEqual(index.overdue(for: 1, named: "new"), ["0", "1"])
+    expectEqual(index.overdue(for: 8 * 4_096, named: "new")?.count, 8)
     #expect(index.overdue(for: 8 * 4_096 + 1, named: "new") == nil)
     index.add("0", size: 1, at: .seconds(9))
-    #expect(index.bytes == 8 * 4_096)
+    expectEqual(index.bytes, 8 * 4_096)
     index.remove("0")
     index.remove("0")
-    #expect(index.bytes == 7 * 4_096)
+    expectEqual(index.bytes, 7 * 4_096)
   }
 
   @Test("with no room for any entry there is room for none")
@@ -65,10 +66,10 @@ struct CacheFolderIndexTests {
     index.add("own", size: 1, at: .seconds(50))
     let found = [("own", Self.file(1, 10)), ("other", Self.file(5_000, 20)), ("third", Self.file(1, 60))]
     index.look(at: found.map { (name: $0.0, file: $0.1) }, now: .seconds(100), slack: .seconds(60))
-    #expect(index.count == 3)
-    #expect(index.bytes == 4 * 4_096)
+    expectEqual(index.count, 3)
+    expectEqual(index.bytes, 4 * 4_096)
     // What was used here a moment ago was not noted there yet.
-    #expect(index.overdue(for: 1, named: "new") == ["other"])
+    expectEqual(index.overdue(for: 1, named: "new"), ["other"])
   }
 
   @Test("a file of the future is the first to go, or it would stay until then")
@@ -76,7 +77,7 @@ struct CacheFolderIndexTests {
     var index = CacheFolderIndex(maxBytes: .max, maxEntries: 2)
     let found = [("old", Self.file(1, 10)), ("future", Self.file(1, 161)), ("near", Self.file(1, 160))]
     index.look(at: found.map { (name: $0.0, file: $0.1) }, now: .seconds(100), slack: .seconds(60))
-    #expect(index.overdue(for: nil, named: nil) == ["future"])
+    expectEqual(index.overdue(for: nil, named: nil), ["future"])
   }
 
   @Test("the folder is looked at again once an eighth of what is allowed was added")

@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import Rebound
 import Testing
@@ -28,23 +29,23 @@ struct CacheFolderTests {
     try folder.make()
     let made = try folder.create("a", Data("one".utf8), used: .seconds(1_000))
     _ = try folder.create("b", Data("other".utf8), used: .seconds(2_000))
-    #expect(made.size == 3)
+    expectEqual(made.size, 3)
     #expect(made.isPlain)
-    #expect(made.changed == .seconds(1_000))
-    #expect(try folder.file("a") == made)
-    #expect(try temporary.permissions() == 0o700)
-    #expect(try temporary.permissions(of: "a") == 0o600)
+    expectEqual(made.changed, .seconds(1_000))
+    try expectEqual(folder.file("a"), made)
+    try expectEqual(temporary.permissions(), 0o700)
+    try expectEqual(temporary.permissions(of: "a"), 0o600)
     try folder.rename("a", to: "b")
-    #expect(try folder.names() == ["b"])
-    #expect(try folder.file("b")?.version == made.version)
+    try expectEqual(folder.names(), ["b"])
+    try expectEqual(folder.file("b")?.version, made.version)
     let read = try #require(try folder.read("b", limit: 3, count: .max))
-    #expect(read.bytes == Data("one".utf8))
-    #expect(read.file == made)
+    expectEqual(read.bytes, Data("one".utf8))
+    expectEqual(read.file, made)
     #expect(try folder.read("b", limit: 2, count: .max) == nil)
-    #expect(try folder.read("b", limit: 3, count: 2)?.bytes == Data("on".utf8))
+    try expectEqual(folder.read("b", limit: 3, count: 2)?.bytes, Data("on".utf8))
     #expect(try folder.read("b", limit: 2, count: 2) == nil)
     try folder.use("b", at: .seconds(3_000))
-    #expect(try folder.file("b")?.changed == .seconds(3_000))
+    try expectEqual(folder.file("b")?.changed, .seconds(3_000))
     #expect(try folder.file("b")?.version != made.version)
     try folder.remove("b")
     try folder.remove("b")
@@ -58,7 +59,7 @@ struct CacheFolderTests {
     let folder = kind.folder(temporary)
     try folder.make()
     _ = try folder.create("a", Data(), used: .seconds(1))
-    #expect(try folder.read("a", limit: 0, count: .max)?.bytes == Data())
+    try expectEqual(folder.read("a", limit: 0, count: .max)?.bytes, Data())
   }
 
   @Test("what is missing is told from what else goes wrong", arguments: Kind.allCases)
@@ -73,12 +74,12 @@ struct CacheFolderTests {
         return error as? CacheFolderError
       }
     }
-    #expect(error { _ = try folder.create("a", Data([1]), used: .zero) }?.isMissing == true)
+    expectEqual(error { _ = try folder.create("a", Data([1]), used: .zero) }?.isMissing, true)
     try folder.make()
-    #expect(error { try folder.rename("a", to: "b") }?.isMissing == true)
+    expectEqual(error { try folder.rename("a", to: "b") }?.isMissing, true)
     _ = try folder.create("a", Data([1]), used: .zero)
-    #expect(error { _ = try folder.create("a", Data([2]), used: .zero) }?.isMissing == false)
-    #expect(try folder.read("a", limit: 9, count: .max)?.bytes == Data([1]))
+    expectEqual(error { _ = try folder.create("a", Data([2]), used: .zero) }?.isMissing, false)
+    try expectEqual(folder.read("a", limit: 9, count: .max)?.bytes, Data([1]))
   }
 
   @Test("folders, links and pipes are not read, and nothing waits for them", arguments: Kind.allCases)
@@ -91,14 +92,14 @@ struct CacheFolderTests {
     try FileManager.default.createDirectory(at: place("full/inside"), withIntermediateDirectories: true)
     _ = try folder.create("target", Data([1]), used: .zero)
     try FileManager.default.createSymbolicLink(at: place("link"), withDestinationURL: place("target"))
-    #expect(mkfifo(place("pipe").path, 0o600) == 0)
+    expectEqual(mkfifo(place("pipe").path, 0o600), 0)
     for name in ["empty", "full", "link", "pipe"] {
-      #expect(try folder.file(name)?.isPlain == false, "\(name)")
+      try expectEqual(folder.file(name)?.isPlain, false, "\(name)")
       #expect(try folder.read(name, limit: 9_999, count: .max) == nil, "\(name)")
     }
     for name in ["empty", "link", "pipe"] { try folder.remove(name) }
     #expect(throws: CacheFolderError.self) { try folder.remove("full") }
-    #expect(try folder.names().sorted() == ["full", "target"])
+    try expectEqual(folder.names().sorted(), ["full", "target"])
   }
 
   // Nothing is forbidden to the user who may do everything.
@@ -108,12 +109,12 @@ struct CacheFolderTests {
     let folder = kind.folder(temporary)
     try folder.make()
     _ = try folder.create("a", Data([1]), used: .zero)
-    #expect(chmod(temporary.url.appendingPathComponent("a").path, 0) == 0)
+    expectEqual(chmod(temporary.url.appendingPathComponent("a").path, 0), 0)
     #expect(throws: CacheFolderError.self) { _ = try folder.read("a", limit: 9, count: .max) }
     try folder.remove("a")
-    #expect(chmod(temporary.url.path, 0o500) == 0)
+    expectEqual(chmod(temporary.url.path, 0o500), 0)
     #expect(throws: CacheFolderError.self) { _ = try folder.create("b", Data([1]), used: .zero) }
-    #expect(chmod(temporary.url.path, 0o700) == 0)
+    expectEqual(chmod(temporary.url.path, 0o700), 0)
   }
 
   #if os(Linux)
@@ -136,7 +137,7 @@ struct CacheFolderTests {
         _ = try folder.read("none", limit: 99, count: .max)
         _ = try folder.names()
       }
-      #expect(open() == [])
+      expectEqual(open(), [])
     }
   #endif
 }

@@ -1,4 +1,5 @@
 import Dispatch
+import Expectations
 import Foundation
 import Rebound
 import StreamSupport
@@ -45,14 +46,14 @@ struct FileHTTPCacheStorageTests {
   @Test("what was stored is found by the next process, and what is known already is not read again")
   func restart() throws {
     let setting = Setting()
-    #expect(try setting.storage().find(Self.name(1), known: nil, limit: .max) == .nothing)
+    try expectEqual(setting.storage().find(Self.name(1), known: nil, limit: .max), .nothing)
     let version = try #require(try setting.storage().store(Self.one, as: Self.name(1)))
-    #expect(try setting.storage().find(Self.name(1), known: nil, limit: 3) == .bytes(Self.one, version: version))
+    try expectEqual(setting.storage().find(Self.name(1), known: nil, limit: 3), .bytes(Self.one, version: version))
     let reads = setting.folder.calls.count { $0 == "read" }
-    #expect(try setting.storage().find(Self.name(1), known: version, limit: 3) == .unchanged(version: version))
-    #expect(setting.folder.calls.count { $0 == "read" } == reads)
-    #expect(try setting.storage().find(Self.name(1), known: nil, limit: 2) == .nothing)
-    #expect(setting.names == ["\(Self.name(1))"])
+    try expectEqual(setting.storage().find(Self.name(1), known: version, limit: 3), .unchanged(version: version))
+    expectEqual(setting.folder.calls.count { $0 == "read" }, reads)
+    try expectEqual(setting.storage().find(Self.name(1), known: nil, limit: 2), .nothing)
+    expectEqual(setting.names, ["\(Self.name(1))"])
   }
 
   @Test("two storages in one folder see what the other has stored, replaced and removed")
@@ -60,12 +61,12 @@ struct FileHTTPCacheStorageTests {
     let setting = Setting()
     let (first, second) = (setting.storage(), setting.storage())
     let version = try #require(try first.store(Self.one, as: Self.name(1)))
-    #expect(try Self.found(second, Self.name(1)) == Self.one)
+    try expectEqual(Self.found(second, Self.name(1)), Self.one)
     // Of the same length, and at the same time.
     _ = try second.store(Self.two, as: Self.name(1))
-    #expect(Self.bytes(try first.find(Self.name(1), known: version, limit: 9)) == Self.two)
+    expectEqual(Self.bytes(try first.find(Self.name(1), known: version, limit: 9)), Self.two)
     try first.remove(Self.name(1))
-    #expect(try second.find(Self.name(1), known: version, limit: 9) == .nothing)
+    try expectEqual(second.find(Self.name(1), known: version, limit: 9), .nothing)
     try second.remove(Self.name(1))
   }
 
@@ -77,7 +78,7 @@ struct FileHTTPCacheStorageTests {
     var entry = try #require(setting.folder.entries["\(Self.name(1))"])
     entry.bytes = Self.two
     setting.folder.put("\(Self.name(1))", entry)
-    #expect(Self.bytes(try storage.find(Self.name(1), known: version, limit: 9)) == Self.two)
+    expectEqual(Self.bytes(try storage.find(Self.name(1), known: version, limit: 9)), Self.two)
   }
 
   @Test("all copies of an address go at once, whoever has stored them, and what is being written of it")
@@ -89,10 +90,10 @@ struct FileHTTPCacheStorageTests {
     _ = try second.store(Self.one, as: Self.name(1, of: 2))
     setting.folder.put("\(Self.name(3, of: 1)).0123456789abcdef.new", .init(changed: setting.now, number: 99))
     try first.removeAll(ofAddress: Self.name(1, of: 1).address)
-    #expect(setting.names == ["\(Self.name(1, of: 2))"])
+    expectEqual(setting.names, ["\(Self.name(1, of: 2))"])
     setting.folder.put("notes.txt", .init(changed: setting.now, number: 100))
     try first.removeAll()
-    #expect(setting.names == ["notes.txt"])
+    expectEqual(setting.names, ["notes.txt"])
   }
 
   @Test("what somebody forgets while it is being written is not there, and no failure")
@@ -102,7 +103,7 @@ struct FileHTTPCacheStorageTests {
     let racing = RacingFolder(setting.folder) { try? storage.removeAll() }
     let other = FileHTTPCacheStorage(in: racing) { .seconds(10_000) }
     #expect(try other.store(Self.one, as: Self.name(1)) == nil)
-    #expect(setting.names == [])
+    expectEqual(setting.names, [])
   }
 
   @Test("what is done being written while it is forgotten is not there, either", arguments: [false, true])
@@ -115,7 +116,7 @@ struct FileHTTPCacheStorageTests {
     }
     let storage = FileHTTPCacheStorage(in: racing) { setting.now }
     if all { try storage.removeAll() } else { try storage.removeAll(ofAddress: Self.name(1).address) }
-    #expect(setting.names == [])
+    expectEqual(setting.names, [])
   }
 
   // MARK: Bounds
@@ -148,7 +149,7 @@ struct FileHTTPCacheStorageTests {
     setting.wait(.seconds(100))
     let second = setting.storage(maxEntries: 4)
     _ = try second.store(Self.one, as: Self.name(4))
-    #expect(setting.names == [0, 1, 3, 4].map { "\(Self.name($0))" })
+    expectEqual(setting.names, [0, 1, 3, 4].map { "\(Self.name($0))" })
   }
 
   @Test("of several processes each is over the bounds by an eighth at most")
@@ -171,7 +172,7 @@ struct FileHTTPCacheStorageTests {
       setting.wait(.seconds(1))
     }
     _ = try setting.storage(maxEntries: 8).store(Self.one, as: Self.name(20))
-    #expect(setting.names == (13...20).map { "\(Self.name($0))" })
+    expectEqual(setting.names, (13...20).map { "\(Self.name($0))" })
   }
 
   @Test("a use is noted once a minute at most, and known without being read again")
@@ -187,12 +188,12 @@ struct FileHTTPCacheStorageTests {
       }
       version = next
     }
-    #expect(setting.folder.calls.count { $0 == "use" } == 2)
+    expectEqual(setting.folder.calls.count { $0 == "use" }, 2)
     #expect(!setting.folder.calls.contains("read"))
     // One of the future, because the clock was set back, is noted as well.
     setting.wait(.seconds(-9_000))
     _ = try Self.found(storage, Self.name(1))
-    #expect(setting.folder.entries["\(Self.name(1))"]?.changed == setting.now)
+    expectEqual(setting.folder.entries["\(Self.name(1))"]?.changed, setting.now)
   }
 
   @Test("a file that takes another's place while its use is noted is not taken for it")
@@ -207,7 +208,7 @@ struct FileHTTPCacheStorageTests {
       Issue.record("what is in memory is what was found")
       return
     }
-    #expect(Self.bytes(try storage.find(Self.name(1), known: next, limit: 9)) == Self.two)
+    expectEqual(Self.bytes(try storage.find(Self.name(1), known: next, limit: 9)), Self.two)
   }
 
   // MARK: What is left behind, and what is another's
@@ -219,9 +220,9 @@ struct FileHTTPCacheStorageTests {
     for (age, isLeft) in [(Duration.seconds(3_600), true), (.seconds(3_601), false), (.seconds(-3_601), false)] {
       setting.folder.put(left, .init(bytes: Self.one, changed: setting.now - age, number: 99))
       _ = try setting.storage().store(Self.two, as: Self.name(2))
-      #expect(setting.names.contains(left) == isLeft, "\(age)")
+      expectEqual(setting.names.contains(left), isLeft, "\(age)")
     }
-    #expect(try setting.storage().find(Self.name(1), known: nil, limit: 9) == .nothing)
+    try expectEqual(setting.storage().find(Self.name(1), known: nil, limit: 9), .nothing)
   }
 
   @Test(
@@ -239,15 +240,15 @@ struct FileHTTPCacheStorageTests {
     let storage = setting.storage(maxEntries: 1)
     for number in 0..<3 { _ = try storage.store(Self.one, as: Self.name(number)) }
     try storage.removeAll()
-    #expect(setting.names == [name])
+    expectEqual(setting.names, [name])
   }
 
   @Test("a folder or a link in a copy's place is no copy, and goes")
   func noPlainFile() throws {
     let setting = Setting()
     setting.folder.put("\(Self.name(1))", .init(changed: .zero, number: 99, isPlain: false))
-    #expect(try setting.storage().find(Self.name(1), known: nil, limit: 9) == .nothing)
-    #expect(setting.names == [])
+    try expectEqual(setting.storage().find(Self.name(1), known: nil, limit: 9), .nothing)
+    expectEqual(setting.names, [])
   }
 
   // MARK: Failures
@@ -261,7 +262,7 @@ struct FileHTTPCacheStorageTests {
     #expect(try Self.found(storage, Self.name(1)) == nil)
     try storage.removeAll()
     _ = try storage.store(Self.two, as: Self.name(1))
-    #expect(try Self.found(storage, Self.name(1)) == Self.two)
+    try expectEqual(Self.found(storage, Self.name(1)), Self.two)
   }
 
   @Test("what cannot be stored leaves the old copy, and nothing beside it", arguments: ["create", "rename", "names"])
@@ -271,9 +272,9 @@ struct FileHTTPCacheStorageTests {
     let storage = setting.storage()
     setting.folder.refuse([call])
     #expect(throws: MemoryFolder.refusal) { try storage.store(Self.two, as: Self.name(1)) }
-    #expect(try Self.found(storage, Self.name(1)) == Self.one)
+    try expectEqual(Self.found(storage, Self.name(1)), Self.one)
     setting.folder.refuse([])
-    #expect(setting.names == ["\(Self.name(1))"])
+    expectEqual(setting.names, ["\(Self.name(1))"])
   }
 
   @Test("where no room can be made, nothing is stored")
@@ -283,7 +284,7 @@ struct FileHTTPCacheStorageTests {
     _ = try storage.store(Self.one, as: Self.name(1))
     setting.folder.refuse(["remove"])
     #expect(throws: MemoryFolder.refusal) { try storage.store(Self.two, as: Self.name(2)) }
-    #expect(setting.names == ["\(Self.name(1))"])
+    expectEqual(setting.names, ["\(Self.name(1))"])
   }
 
   @Test("a use that cannot be noted is no failure")
@@ -293,7 +294,7 @@ struct FileHTTPCacheStorageTests {
     let version = try #require(try storage.store(Self.one, as: Self.name(1)))
     setting.wait(.seconds(100))
     setting.folder.refuse(["use"])
-    #expect(try storage.find(Self.name(1), known: version, limit: 9) == .unchanged(version: version))
+    try expectEqual(storage.find(Self.name(1), known: version, limit: 9), .unchanged(version: version))
   }
 
   @Test("wherever a process ends while it stores, the next finds the old copy or the new one, whole")
@@ -306,12 +307,12 @@ struct FileHTTPCacheStorageTests {
         let isStored = (try? setting.storage().store(Self.two, as: Self.name(1))) != nil
         setting.folder.end(after: nil)
         let found = try Self.found(setting.storage(), Self.name(1))
-        #expect(found == (isStored ? Self.two : Self.one), "end \(end), \(written) bytes")
-        #expect(isStored == (end > 1))
+        expectEqual(found, isStored ? Self.two : Self.one, "end \(end), \(written) bytes")
+        expectEqual(isStored, end > 1)
         // What is left behind goes in time.
         setting.wait(.seconds(3_601))
         _ = try setting.storage().store(Self.two, as: Self.name(2))
-        #expect(setting.names == ["\(Self.name(1))", "\(Self.name(2))"])
+        expectEqual(setting.names, ["\(Self.name(1))", "\(Self.name(2))"])
       }
     }
   }
@@ -355,13 +356,13 @@ struct FileHTTPCacheStorageTests {
     func threads() throws {
       let temporary = TemporaryFolder()
       let storages = (0..<2).map { _ in Self.boundedStorage(at: temporary.url) }
-      #expect(Self.complaints(of: storages) == [])
+      expectEqual(Self.complaints(of: storages), [])
       #expect(temporary.names.allSatisfy { !$0.hasSuffix(".new") })
       // Each of the threads may have stored one at the same time.
       #expect(try storages[0].usedBytes() <= 64 * 4_096)
       #expect(temporary.names.count <= 24)
       #if os(Linux)
-        #expect(ProcessResources.descriptorNames.filter { $0.hasPrefix(temporary.url.path) } == [])
+        expectEqual(ProcessResources.descriptorNames.filter { $0.hasPrefix(temporary.url.path) }, [])
       #endif
     }
 
@@ -377,7 +378,7 @@ struct FileHTTPCacheStorageTests {
         await #expect(processExitsWith: .success) { [path = path as String] in
           let storage = FileHTTPCacheStorage.folder(URL(filePath: path))
           let stored = try FileHTTPCacheStorageTests.found(storage, FileHTTPCacheStorageTests.name(1))
-          #expect(stored == Data("one".utf8), "\(String(describing: stored))")
+          expectEqual(stored, Data("one".utf8), "\(String(describing: stored))")
           let removed = try FileHTTPCacheStorageTests.found(storage, FileHTTPCacheStorageTests.name(3))
           #expect(removed == nil, "\(String(describing: removed))")
           // Of the same length as before.
@@ -385,9 +386,9 @@ struct FileHTTPCacheStorageTests {
           try storage.remove(FileHTTPCacheStorageTests.name(2))
           _ = try storage.store(Data("new".utf8), as: FileHTTPCacheStorageTests.name(4))
         }
-        #expect(Self.bytes(try storage.find(Self.name(1), known: known, limit: 9)) == Self.two)
-        #expect(try storage.find(Self.name(2), known: removed, limit: 9) == .nothing)
-        #expect(try Self.found(storage, Self.name(4)) == Data("new".utf8))
+        expectEqual(Self.bytes(try storage.find(Self.name(1), known: known, limit: 9)), Self.two)
+        try expectEqual(storage.find(Self.name(2), known: removed, limit: 9), .nothing)
+        try expectEqual(Self.found(storage, Self.name(4)), Data("new".utf8))
       }
 
       @Test(
@@ -402,11 +403,11 @@ struct FileHTTPCacheStorageTests {
               await #expect(processExitsWith: .success) { [path = path as String] in
                 let storage = FileHTTPCacheStorageTests.boundedStorage(at: URL(filePath: path))
                 let complaints = FileHTTPCacheStorageTests.complaints(of: [storage])
-                #expect(complaints == [], "\(complaints)")
+                expectEqual(complaints, [], "\(complaints)")
               }
             }
           }
-          #expect(Self.complaints(of: [Self.boundedStorage(at: temporary.url)]) == [])
+          expectEqual(Self.complaints(of: [Self.boundedStorage(at: temporary.url)]), [])
         }
         let storage = Self.boundedStorage(at: temporary.url)
         _ = try storage.store(Self.one, as: Self.name(1))
@@ -421,12 +422,12 @@ struct FileHTTPCacheStorageTests {
       let temporary = TemporaryFolder()
       let storage = FileHTTPCacheStorage.folder(temporary.url)
       _ = try storage.store(Self.one, as: Self.name(1))
-      #expect(try temporary.permissions() == 0o700)
-      #expect(try temporary.permissions(of: "\(Self.name(1))") == 0o600)
-      #expect(chmod(temporary.url.path, 0o750) == 0)
+      try expectEqual(temporary.permissions(), 0o700)
+      try expectEqual(temporary.permissions(of: "\(Self.name(1))"), 0o600)
+      expectEqual(chmod(temporary.url.path, 0o750), 0)
       _ = try FileHTTPCacheStorage.folder(temporary.url).store(Self.two, as: Self.name(1))
-      #expect(try temporary.permissions() == 0o750)
-      #expect(try Self.found(storage, Self.name(1)) == Self.two)
+      try expectEqual(temporary.permissions(), 0o750)
+      try expectEqual(Self.found(storage, Self.name(1)), Self.two)
     }
 
     @Test("a folder with something in it in a copy's place is a failure, and left alone")
@@ -437,7 +438,7 @@ struct FileHTTPCacheStorageTests {
       let storage = FileHTTPCacheStorage.folder(temporary.url)
       #expect(throws: CacheFolderError.self) { try storage.find(Self.name(1), known: nil, limit: 9) }
       #expect(throws: CacheFolderError.self) { try storage.store(Self.one, as: Self.name(1)) }
-      #expect(temporary.names == ["\(Self.name(1))"])
+      expectEqual(temporary.names, ["\(Self.name(1))"])
       #expect(FileManager.default.fileExists(atPath: inside.path))
     }
 
@@ -448,7 +449,7 @@ struct FileHTTPCacheStorageTests {
       let storage = FileHTTPCacheStorage.folder(temporary.url)
       #expect(throws: CacheFolderError.self) { try storage.find(Self.name(1), known: nil, limit: 9) }
       #expect(throws: (any Error).self) { try storage.store(Self.one, as: Self.name(1)) }
-      #expect(try Data(contentsOf: temporary.url) == Self.one)
+      try expectEqual(Data(contentsOf: temporary.url), Self.one)
     }
   #endif
 }

@@ -1,4 +1,5 @@
 import Combine
+import Expectations
 import Foundation
 import Rebound
 import ReboundHTTPTesting
@@ -100,15 +101,15 @@ struct HTTPCacheStorageQueueTests {
   @Test("a restart keeps what was fresh, for as long as it is, and what can be asked about")
   func restart() throws {
     let setting = Setting([Self.answer("a"), .response(304, ["Cache-Control": "max-age=10"])])
-    #expect(try setting.process().get() == "a")
+    try expectEqual(setting.process().get(), "a")
     setting.wait(.seconds(59))
-    #expect(try setting.process().source() == .cache(age: .seconds(59), .fresh))
+    try expectEqual(setting.process().source(), .cache(age: .seconds(59), .fresh))
     setting.wait(.seconds(1))
-    #expect(try setting.process().source() == .cache(age: .zero, .revalidated))
-    #expect(setting.test.transport.calls.last?.request.headers["If-None-Match"] == "\"1\"")
+    try expectEqual(setting.process().source(), .cache(age: .zero, .revalidated))
+    expectEqual(setting.test.transport.calls.last?.request.headers["If-None-Match"], "\"1\"")
     setting.wait(.seconds(9))
-    #expect(try setting.process().source() == .cache(age: .seconds(9), .fresh))
-    #expect(setting.kinds == [])
+    try expectEqual(setting.process().source(), .cache(age: .seconds(9), .fresh))
+    expectEqual(setting.kinds, [])
   }
 
   @Test("after a restart with the clock set back nobody knows how old a copy is, so the server is asked")
@@ -117,8 +118,8 @@ struct HTTPCacheStorageQueueTests {
     _ = try setting.process().get()
     setting.setClock(by: .seconds(-3_600))
     let process = setting.process()
-    #expect(try process.source() == .cache(age: .zero, .revalidated))
-    #expect(try process.source() == .cache(age: .zero, .fresh))
+    try expectEqual(process.source(), .cache(age: .zero, .revalidated))
+    try expectEqual(process.source(), .cache(age: .zero, .fresh))
   }
 
   @Test("while a process runs its own time counts, however the clock is set")
@@ -128,8 +129,8 @@ struct HTTPCacheStorageQueueTests {
     _ = try process.get()
     setting.setClock(by: .seconds(50))
     setting.wait(.seconds(5))
-    #expect(try process.source() == .cache(age: .seconds(5), .fresh))
-    #expect(try setting.process().source() == .cache(age: .seconds(55), .fresh))
+    try expectEqual(process.source(), .cache(age: .seconds(5), .fresh))
+    try expectEqual(setting.process().source(), .cache(age: .seconds(55), .fresh))
   }
 
   @Test("variants of an answer are found after a restart, each for its own requests")
@@ -138,13 +139,13 @@ struct HTTPCacheStorageQueueTests {
     let setting = Setting(["it", "de", "fr", "de2"].map { Self.answer($0, headers) } + [.response(204)])
     let requests = ["it", "de", "fr"].map { Anything(headers: ["Accept-Language": $0]) }
     for request in requests { _ = try setting.process().get(request) }
-    #expect(setting.copies.count == 3)
-    #expect(try requests.map { try setting.process().get($0) } == ["it", "de", "fr"])
+    expectEqual(setting.copies.count, 3)
+    try expectEqual(requests.map { try setting.process().get($0) }, ["it", "de", "fr"])
     _ = try setting.process().get(Anything(headers: ["Accept-Language": "de"], cacheMode: .revalidate))
-    #expect(setting.copies.count == 3)
-    #expect(try requests.map { try setting.process().get($0) } == ["it", "de2", "fr"])
+    expectEqual(setting.copies.count, 3)
+    try expectEqual(requests.map { try setting.process().get($0) }, ["it", "de2", "fr"])
     _ = try setting.process().get(Anything(method: .put, body: .form(["x": 1])))
-    #expect(setting.copies == [])
+    expectEqual(setting.copies, [])
   }
 
   @Test("an answer that depends on other fields than the one before takes its place")
@@ -154,9 +155,9 @@ struct HTTPCacheStorageQueueTests {
       Self.answer("b", ["Cache-Control": "max-age=60", "Vary": "X-Other"]), Self.answer("c"),
     ])
     for text in ["a", "b", "c"] {
-      #expect(try setting.process().get(Anything(cacheMode: .revalidate)) == text)
-      #expect(try setting.process().get() == text)
-      #expect(setting.copies.count == 1)
+      try expectEqual(setting.process().get(Anything(cacheMode: .revalidate)), text)
+      try expectEqual(setting.process().get(), text)
+      expectEqual(setting.copies.count, 1)
     }
   }
 
@@ -171,11 +172,11 @@ struct HTTPCacheStorageQueueTests {
       try setting.process().get(Anything(headers: ["Accept-Language": language], cacheMode: mode))
     }
     for language in ["de", "it", "it", "de"] { _ = try get(language, .revalidate) }
-    #expect(try get("de", .onlyCached) == "de2")
+    try expectEqual(get("de", .onlyCached), "de2")
     #expect(try get("it", .onlyCached) == nil)
-    #expect(try get("it", .standard) == "it2")
-    #expect(try ["de", "it"].map { try get($0, .onlyCached) } == ["de2", "it2"])
-    #expect(setting.copies.count == 2)
+    try expectEqual(get("it", .standard), "it2")
+    try expectEqual(["de", "it"].map { try get($0, .onlyCached) }, ["de2", "it2"])
+    expectEqual(setting.copies.count, 2)
   }
 
   @Test("nor does it in the memory of another process, whose file is still there")
@@ -189,12 +190,12 @@ struct HTTPCacheStorageQueueTests {
     for language in ["de", "it"] { _ = try first.get(request(language, .standard)) }
     // Read from the storage, and from then on in memory as well.
     let third = setting.process()
-    #expect(try third.get(request("it", .onlyCached)) == "it")
-    #expect(try second.get(request("it", .revalidate)) == "all")
+    try expectEqual(third.get(request("it", .onlyCached)), "it")
+    try expectEqual(second.get(request("it", .revalidate)), "all")
     for process in [first, third] {
-      #expect(try ["it", "de"].map { try process.get(request($0, .onlyCached)) } == ["all", "all"])
+      try expectEqual(["it", "de"].map { try process.get(request($0, .onlyCached)) }, ["all", "all"])
     }
-    #expect(setting.test.transport.count == 3)
+    expectEqual(setting.test.transport.count, 3)
   }
 
   @Test("a variant in memory stays good while another of its kind is replaced, and little of the files is read for it")
@@ -206,15 +207,15 @@ struct HTTPCacheStorageQueueTests {
       Anything(headers: ["Accept-Language": language], cacheMode: mode)
     }
     for language in ["de", "it"] { _ = try first.get(request(language, .standard)) }
-    #expect(try second.get(request("de", .revalidate)) == "de2")
+    try expectEqual(second.get(request("de", .revalidate)), "de2")
     var reads: [Int] = []
     for _ in 0..<3 {
       let before = setting.folder.calls.count
-      #expect(try first.get(request("it", .onlyCached)) == "it")
+      try expectEqual(first.get(request("it", .onlyCached)), "it")
       reads.append(setting.folder.calls.dropFirst(before).filter { $0 == "read" }.count)
     }
     // That which was replaced, once.
-    #expect(reads == [1, 0, 0])
+    expectEqual(reads, [1, 0, 0])
   }
 
   @Test("nor does one that has had both places, once it is forgotten")
@@ -228,8 +229,8 @@ struct HTTPCacheStorageQueueTests {
       try setting.process().get(Anything(headers: ["Accept-Language": language], cacheMode: mode))
     }
     for language in ["de", "it", "de", "it", "it", "de"] { _ = try get(language, .revalidate) }
-    #expect(setting.test.transport.count == 6)
-    #expect(try get("de", .onlyCached) == "de2")
+    expectEqual(setting.test.transport.count, 6)
+    try expectEqual(get("de", .onlyCached), "de2")
     #expect(try get("it", .onlyCached) == nil)
   }
 
@@ -239,11 +240,11 @@ struct HTTPCacheStorageQueueTests {
   func twoProcesses() throws {
     let setting = Setting([Self.answer("a"), Self.answer("b")])
     let (first, second) = (setting.process(), setting.process())
-    #expect(try first.get() == "a")
-    #expect(try second.get() == "a")
-    #expect(try second.get(Anything(cacheMode: .revalidate)) == "b")
-    #expect(try first.get() == "b")
-    #expect(setting.test.transport.count == 2)
+    try expectEqual(first.get(), "a")
+    try expectEqual(second.get(), "a")
+    try expectEqual(second.get(Anything(cacheMode: .revalidate)), "b")
+    try expectEqual(first.get(), "b")
+    expectEqual(setting.test.transport.count, 2)
   }
 
   @Test("what one process has written to, and what it has forgotten, is forgotten in the other")
@@ -256,12 +257,12 @@ struct HTTPCacheStorageQueueTests {
     _ = try second.get()
     _ = try first.get(Anything(method: .put, body: .form(["x": 1])))
     #expect(try second.get(Self.kept) == nil)
-    #expect(try second.get() == "b")
-    #expect(try first.get() == "b")
+    try expectEqual(second.get(), "b")
+    try expectEqual(first.get(), "b")
     second.cache.removeAll()
     #expect(try first.get(Self.kept) == nil)
-    #expect(second.cache.usedBytes == 0)
-    #expect(setting.copies == [])
+    expectEqual(second.cache.usedBytes, 0)
+    expectEqual(setting.copies, [])
   }
 
   @Test("a copy that a redirect has led to is void in every process once one has written to what it is a copy of")
@@ -272,14 +273,14 @@ struct HTTPCacheStorageQueueTests {
     ])
     let write = Anything(path: "b", method: .put, body: .form(["x": 1]))
     let (first, second) = (setting.process(), setting.process())
-    #expect(try first.get() == "a")
-    #expect(try second.get() == "a")
+    try expectEqual(first.get(), "a")
+    try expectEqual(second.get(), "a")
     _ = try second.get(write)
     #expect(try first.get(Self.kept) == nil)
-    #expect(first.cache.usedBytes == 0)
-    #expect(setting.copies == [])
-    #expect(try second.get() == "a2")
-    #expect(try first.get() == "a2")
+    expectEqual(first.cache.usedBytes, 0)
+    expectEqual(setting.copies, [])
+    try expectEqual(second.get(), "a2")
+    try expectEqual(first.get(), "a2")
     // What could not be forgotten is not used.
     setting.folder.refuse(["remove"])
     _ = try first.get(write)
@@ -287,20 +288,20 @@ struct HTTPCacheStorageQueueTests {
     setting.folder.refuse([])
     #expect(try first.get(Self.kept) == nil)
     #expect(try setting.process().get(Self.kept) == nil)
-    #expect(setting.test.transport.count == 6)
+    expectEqual(setting.test.transport.count, 6)
   }
 
   @Test("a redirected copy whose entry at the other address has gone for want of room is a miss")
   func lostRedirectEntry() throws {
     let setting = Setting([.redirect(301, to: "/v1/b"), Self.answer("a")])
     let process = setting.process()
-    #expect(try process.get() == "a")
+    try expectEqual(process.get(), "a")
     let entry = try #require(setting.folder.entries.min { $0.value.bytes.count < $1.value.bytes.count })
     setting.folder.change(entry.key) { $0[0] ^= 1 }
     #expect(try setting.process().get(Self.kept) == nil)
     #expect(try process.get(Self.kept) == nil)
-    #expect(setting.copies == [entry.key])
-    #expect(setting.kinds == [])
+    expectEqual(setting.copies, [entry.key])
+    expectEqual(setting.kinds, [])
   }
 
   @Test("what was forgotten before it could be stored is not stored")
@@ -317,26 +318,26 @@ struct HTTPCacheStorageQueueTests {
     let copy = try #require(CachedCopy(response, to: message, now: .zero))
     process.cache.invalidate([.service])
     process.cache.storageQueue?.store(copy, 1, lookup, for: request, in: process.cache)
-    #expect(setting.copies == [])
+    expectEqual(setting.copies, [])
     process.cache.storageQueue?.store(copy, 1, process.cache.lookup(request), for: request, in: process.cache)
-    #expect(setting.copies.count == 1)
+    expectEqual(setting.copies.count, 1)
   }
 
   @Test("nor is one stored that was forgotten with more than are remembered, and what is older does not come back")
   func forgottenWithMany() throws {
     let setting = Setting([Self.answer("a"), Self.answer("b")])
-    #expect(try setting.process().get() == "a")
+    try expectEqual(setting.process().get(), "a")
     let waiting = Waiting()
     let process = setting.process(work: waiting.add)
     let renewing = process.send(Anything(cacheMode: .revalidate))
     waiting.run()
     setting.wait(.zero)
-    #expect(renewing.values.count == 1)
+    expectEqual(renewing.values.count, 1)
     for number in 0..<1_001 { process.cache.invalidate([URL.service.appendingPathComponent("\(number)")]) }
     waiting.run()
-    #expect(setting.copies == [])
+    expectEqual(setting.copies, [])
     #expect(try setting.process().get(Self.kept) == nil)
-    #expect(setting.kinds == [])
+    expectEqual(setting.kinds, [])
   }
 
   @Test("what another process has removed for want of room is a miss")
@@ -346,7 +347,7 @@ struct HTTPCacheStorageQueueTests {
     _ = try first.get()
     _ = try setting.process(setting.storage(maxEntries: 1)).get(Anything(path: "other"))
     #expect(try first.get(Self.kept) == nil)
-    #expect(first.cache.usedBytes == 0)
+    expectEqual(first.cache.usedBytes, 0)
   }
 
   @Test("what another process forgets while it is being stored is not kept in memory, either")
@@ -360,10 +361,10 @@ struct HTTPCacheStorageQueueTests {
     }
     let setting = Setting([Self.answer("a")])
     let process = setting.process(Full())
-    #expect(try process.get() == "a")
-    #expect(process.cache.usedBytes == 0)
+    try expectEqual(process.get(), "a")
+    expectEqual(process.cache.usedBytes, 0)
     #expect(try process.get(Self.kept) == nil)
-    #expect(setting.kinds == [])
+    expectEqual(setting.kinds, [])
   }
 
   @Test("users of one folder do not get each other's answers")
@@ -376,8 +377,8 @@ struct HTTPCacheStorageQueueTests {
       return process
     }
     for process in clients + clients { _ = try process.get() }
-    #expect(try clients.map { try $0.get() } == ["ada's", "bob's"])
-    #expect(setting.test.transport.count == 2)
+    try expectEqual(clients.map { try $0.get() }, ["ada's", "bob's"])
+    expectEqual(setting.test.transport.count, 2)
   }
 
   @Test("memory is let go of, and filled again from the storage")
@@ -387,16 +388,16 @@ struct HTTPCacheStorageQueueTests {
     _ = try process.get()
     let used = process.cache.usedBytes
     process.cache.releaseMemory()
-    #expect(process.cache.usedBytes == 0)
-    #expect(try process.get() == "a")
-    #expect(process.cache.usedBytes == used)
+    expectEqual(process.cache.usedBytes, 0)
+    try expectEqual(process.get(), "a")
+    expectEqual(process.cache.usedBytes, used)
     // What is in memory alone stays.
     let alone = Setting([Self.answer("a")])
     alone.folder.refuse(["create"])
     let other = alone.process()
     _ = try other.get()
     other.cache.releaseMemory()
-    #expect(try other.get(Self.kept) == "a")
+    try expectEqual(other.get(Self.kept), "a")
   }
 
   // MARK: Damage
@@ -413,10 +414,10 @@ struct HTTPCacheStorageQueueTests {
       _ = try first.get()
       setting.folder.change(setting.copies[0], change)
       #expect(try setting.process().get(Self.kept) == nil)
-      #expect(setting.kinds == [.damaged])
-      #expect(setting.copies == [])
-      #expect(try first.get() == "b")
-      #expect(try setting.process().get() == "b")
+      expectEqual(setting.kinds, [.damaged])
+      expectEqual(setting.copies, [])
+      try expectEqual(first.get(), "b")
+      try expectEqual(setting.process().get(), "b")
     }
   }
 
@@ -430,7 +431,7 @@ struct HTTPCacheStorageQueueTests {
     _ = try setting.process().get(Anything(path: "b"))
     setting.folder.put(setting.copies[0], entry)
     #expect(try setting.process().get(Anything(path: "b", cacheMode: .onlyCached)) == nil)
-    #expect(setting.kinds == [.damaged])
+    expectEqual(setting.kinds, [.damaged])
   }
 
   @Test("wherever a process ends, the next answers with the old copy, the new one, or none")
@@ -441,7 +442,7 @@ struct HTTPCacheStorageQueueTests {
         _ = try setting.process().get()
         setting.folder.end(after: end, written: written)
         // The end of a process does not keep an answer from whoever has asked.
-        #expect(try setting.process().get(Anything(cacheMode: .revalidate)) == "b")
+        try expectEqual(setting.process().get(Anything(cacheMode: .revalidate)), "b")
         setting.folder.end(after: nil)
         let found = try setting.process().get(Self.kept)
         #expect([nil, "a", "b"].contains(found), "end \(end), \(written) bytes")
@@ -460,16 +461,16 @@ struct HTTPCacheStorageQueueTests {
     let setting = Setting([Self.answer("a"), Self.answer("b"), .response(204), Self.answer("c")])
     setting.folder.refuse([call])
     let process = setting.process()
-    #expect(try process.get(Anything(path: "a")) == "a")
-    #expect(try process.get(Anything(path: "b")) == "b")
-    #expect(try process.get(Anything(path: "a")) == "a")
+    try expectEqual(process.get(Anything(path: "a")), "a")
+    try expectEqual(process.get(Anything(path: "b")), "b")
+    try expectEqual(process.get(Anything(path: "a")), "a")
     _ = try process.get(Anything(path: "a", method: .put, body: .form(["x": 1])))
-    #expect(try process.get(Anything(path: "a")) == "c")
-    #expect(try process.get(Anything(path: "b")) == "b")
+    try expectEqual(process.get(Anything(path: "a")), "c")
+    try expectEqual(process.get(Anything(path: "b")), "b")
     #expect(!setting.kinds.isEmpty)
     setting.folder.refuse([])
-    #expect(try process.get(Anything(path: "a")) == "c")
-    #expect(setting.test.transport.count == 4)
+    try expectEqual(process.get(Anything(path: "a")), "c")
+    expectEqual(setting.test.transport.count, 4)
   }
 
   @Test("copies that could not be forgotten are not used, in this process or the next request, until they are")
@@ -480,12 +481,12 @@ struct HTTPCacheStorageQueueTests {
     setting.folder.refuse(["remove"])
     _ = try process.get(Anything(method: .put, body: .form(["x": 1])))
     #expect(try process.get(Self.kept) == nil)
-    #expect(setting.kinds == [.removing, .removing])
-    #expect(setting.copies.count == 1)
+    expectEqual(setting.kinds, [.removing, .removing])
+    expectEqual(setting.copies.count, 1)
     setting.folder.refuse([])
     #expect(try process.get(Self.kept) == nil)
-    #expect(setting.copies == [])
-    #expect(setting.kinds == [.removing, .removing])
+    expectEqual(setting.copies, [])
+    expectEqual(setting.kinds, [.removing, .removing])
   }
 
   @Test("what was to be forgotten altogether is forgotten as soon as the disk lets it be")
@@ -498,7 +499,7 @@ struct HTTPCacheStorageQueueTests {
     #expect(try process.get(Anything(path: "a", cacheMode: .onlyCached)) == nil)
     setting.folder.refuse([])
     #expect(try process.get(Anything(path: "b", cacheMode: .onlyCached)) == nil)
-    #expect(setting.copies == [])
+    expectEqual(setting.copies, [])
   }
 
   @Test("an old copy whose successor could not be stored does not come back")
@@ -507,10 +508,10 @@ struct HTTPCacheStorageQueueTests {
     let process = setting.process()
     _ = try process.get()
     setting.folder.refuse(["create"])
-    #expect(try process.get(Anything(cacheMode: .revalidate)) == "b")
-    #expect(setting.kinds == [.storing])
+    try expectEqual(process.get(Anything(cacheMode: .revalidate)), "b")
+    expectEqual(setting.kinds, [.storing])
     setting.folder.refuse([])
-    #expect(try process.get() == "b")
+    try expectEqual(process.get(), "b")
     #expect(try setting.process().get(Self.kept) == nil)
   }
 
@@ -520,13 +521,13 @@ struct HTTPCacheStorageQueueTests {
     let process = setting.process()
     _ = try process.get()
     setting.folder.refuse(["remove"])
-    #expect(try process.get(Anything(cacheMode: .revalidate)) == "b")
-    #expect(setting.kinds == [.removing])
+    try expectEqual(process.get(Anything(cacheMode: .revalidate)), "b")
+    expectEqual(setting.kinds, [.removing])
     #expect(try process.get(Self.kept) == nil)
-    #expect(setting.kinds == [.removing, .removing])
+    expectEqual(setting.kinds, [.removing, .removing])
     setting.folder.refuse([])
     #expect(try process.get(Self.kept) == nil)
-    #expect(setting.copies == [])
+    expectEqual(setting.copies, [])
   }
 
   @Test("a void copy that was being read from the storage meanwhile is not kept in memory")
@@ -540,11 +541,11 @@ struct HTTPCacheStorageQueueTests {
     let reading = process.send()
     process.cache.releaseMemory()
     setting.wait(.zero)
-    #expect(renewing.values.count == 1)
+    expectEqual(renewing.values.count, 1)
     waiting.run()
-    #expect(reading.values.count == 1)
-    #expect(process.cache.usedBytes == 0)
-    #expect(setting.copies == [])
+    expectEqual(reading.values.count, 1)
+    expectEqual(process.cache.usedBytes, 0)
+    expectEqual(setting.copies, [])
   }
 
   @Test("nor is one of an address that redirects lead to, where that was written to")
@@ -557,8 +558,8 @@ struct HTTPCacheStorageQueueTests {
     process.cache.invalidate([URL.service.appendingPathComponent("b")])
     waiting.run()
     setting.wait(.zero)
-    #expect(reading.values.count == 1)
-    #expect(process.cache.usedBytes == 0)
+    expectEqual(reading.values.count, 1)
+    expectEqual(process.cache.usedBytes, 0)
   }
 
   @Test("an answer with a credential in the address that it came from is in memory alone, and replaces the one before")
@@ -576,9 +577,9 @@ struct HTTPCacheStorageQueueTests {
     let request = HTTPRequest(message, time: setting.test.scheduler.time)
     let copy = try #require(CachedCopy(response, to: message, now: .zero))
     #expect(process.cache.keep(copy, for: process.cache.lookup(request), of: request))
-    #expect(setting.copies == [])
-    #expect(try process.get(Self.kept) == "c")
-    #expect(setting.kinds == [])
+    expectEqual(setting.copies, [])
+    try expectEqual(process.get(Self.kept), "c")
+    expectEqual(setting.kinds, [])
   }
 
   @Test("without a hook, what a storage cannot do goes where dropped errors go, in words")
@@ -629,16 +630,16 @@ struct HTTPCacheStorageQueueTests {
     let waiting = Waiting()
     let process = setting.process(work: waiting.add)
     let recorder = process.send()
-    #expect(setting.folder.calls == [])
-    #expect(setting.test.transport.count == 0)
+    expectEqual(setting.folder.calls, [])
+    expectEqual(setting.test.transport.count, 0)
     waiting.run()
     let looked = setting.folder.calls
     setting.wait(.zero)
-    #expect(recorder.values.count == 1)
-    #expect(setting.folder.calls == looked)
-    #expect(waiting.count == 1)
+    expectEqual(recorder.values.count, 1)
+    expectEqual(setting.folder.calls, looked)
+    expectEqual(waiting.count, 1)
     waiting.run()
-    #expect(setting.copies.count == 1)
+    expectEqual(setting.copies.count, 1)
   }
 
   @Test("whoever has lost interest before the look has its turn is not looked for")
@@ -649,10 +650,10 @@ struct HTTPCacheStorageQueueTests {
     process.send().cancel()
     waiting.run()
     setting.wait(.seconds(10))
-    #expect(setting.folder.calls == [])
-    #expect(setting.test.transport.count == 0)
-    #expect(setting.test.scheduler.pendingCount == 0)
-    #expect(setting.kinds == [])
+    expectEqual(setting.folder.calls, [])
+    expectEqual(setting.test.transport.count, 0)
+    expectEqual(setting.test.scheduler.pendingCount, 0)
+    expectEqual(setting.kinds, [])
   }
 
   @Test("a thousand wait for a disk that hangs, and whoever comes then goes on without it at once")
@@ -661,22 +662,22 @@ struct HTTPCacheStorageQueueTests {
     let waiting = Waiting()
     let process = setting.process(work: waiting.add)
     let first = (0..<1_000).map { process.send(Anything(path: "\($0)")) }
-    #expect(setting.test.transport.count == 0)
+    expectEqual(setting.test.transport.count, 0)
     let late = process.send(Anything(path: "late"))
     setting.wait(.zero)
-    #expect(late.values.count == 1)
-    #expect(setting.test.transport.count == 1)
-    #expect(setting.kinds == [.slow])
+    expectEqual(late.values.count, 1)
+    expectEqual(setting.test.transport.count, 1)
+    expectEqual(setting.kinds, [.slow])
     for recorder in first { recorder.cancel() }
     waiting.run()
     // The disk goes on: it is waited for again.
     let next = process.send()
     setting.wait(.zero)
-    #expect(setting.test.transport.count == 1)
+    expectEqual(setting.test.transport.count, 1)
     waiting.run()
     setting.wait(.zero)
-    #expect(next.values.count == 1)
-    #expect(setting.kinds == [.slow])
+    expectEqual(next.values.count, 1)
+    expectEqual(setting.kinds, [.slow])
   }
 
   @Test("what waits to be forgotten while a disk hangs is bounded: of more, everything is forgotten once for all")
@@ -687,17 +688,17 @@ struct HTTPCacheStorageQueueTests {
     let process = setting.process(work: waiting.add)
     for number in 0..<2_000 { process.cache.invalidate([URL.service.appendingPathComponent("\(number)")]) }
     for _ in 0..<2_000 { process.cache.removeAll() }
-    #expect(waiting.count == 1_001)
+    expectEqual(waiting.count, 1_001)
     waiting.run()
-    #expect(setting.copies == [])
-    #expect(setting.kinds == [])
+    expectEqual(setting.copies, [])
+    expectEqual(setting.kinds, [])
     // The disk goes on: one is forgotten again, and the other stays.
     let other = setting.process()
     for path in ["1500", "other"] { _ = try other.get(Anything(path: RequestPath(path))) }
     process.cache.invalidate([URL.service.appendingPathComponent("1500")])
-    #expect(waiting.count == 1)
+    expectEqual(waiting.count, 1)
     waiting.run()
-    #expect(try other.get(Anything(path: "other", cacheMode: .onlyCached)) == "d")
+    try expectEqual(other.get(Anything(path: "other", cacheMode: .onlyCached)), "d")
     #expect(try other.get(Anything(path: "1500", cacheMode: .onlyCached)) == nil)
   }
 
@@ -708,19 +709,19 @@ struct HTTPCacheStorageQueueTests {
     let process = setting.process(work: waiting.add)
     let recorder = process.send()
     setting.wait(.milliseconds(999))
-    #expect(setting.test.transport.count == 0)
+    expectEqual(setting.test.transport.count, 0)
     setting.wait(.milliseconds(1))
     setting.wait(.zero)
-    #expect(recorder.values.count == 1)
-    #expect(setting.kinds == [.slow])
+    expectEqual(recorder.values.count, 1)
+    expectEqual(setting.kinds, [.slow])
     waiting.run()
-    #expect(recorder.values.count == 1)
-    #expect(recorder.completions.count == 1)
-    #expect(setting.test.transport.count == 1)
+    expectEqual(recorder.values.count, 1)
+    expectEqual(recorder.completions.count, 1)
+    expectEqual(setting.test.transport.count, 1)
     // What is in memory answers as well.
     let again = process.send()
     setting.wait(.seconds(1))
-    #expect(again.values.first?.source == .cache(age: .seconds(1), .fresh))
+    expectEqual(again.values.first?.source, .cache(age: .seconds(1), .fresh))
   }
 
   @Test("what waits to be stored is bounded: the rest is in memory alone, and nothing older comes back")
@@ -734,22 +735,22 @@ struct HTTPCacheStorageQueueTests {
       let recorder = process.send(Anything(path: RequestPath("\(number)"), cacheMode: .revalidate))
       setting.wait(.seconds(1))
       setting.wait(.zero)
-      #expect(recorder.values.count == 1)
+      expectEqual(recorder.values.count, 1)
     }
-    #expect(setting.kinds.filter { $0 == .busy }.count == 2)
+    expectEqual(setting.kinds.filter { $0 == .busy }.count, 2)
     waiting.run()
-    #expect(setting.copies.count == 11)
+    expectEqual(setting.copies.count, 11)
     let last = process.send(Anything(path: "11", cacheMode: .onlyCached))
     waiting.run()
-    #expect(last.values.count == 1)
-    #expect(setting.copies.count == 10)
+    expectEqual(last.values.count, 1)
+    expectEqual(setting.copies.count, 10)
     #expect(try setting.process().get(Anything(path: "11", cacheMode: .onlyCached)) == nil)
     // Once that is done, there is room again.
     _ = process.send(Anything(path: "12"))
     waiting.run()
     setting.wait(.zero)
     waiting.run()
-    #expect(setting.copies.count == 11)
+    expectEqual(setting.copies.count, 11)
   }
 
   @Test("a deadline around a call holds behind the look as well")
@@ -769,7 +770,7 @@ struct HTTPCacheStorageQueueTests {
     }
     waiting.run()
     subscription?.cancel()
-    #expect(deadlines.values == [.seconds(5)])
+    expectEqual(deadlines.values, [.seconds(5)])
   }
 
   @Test(
@@ -790,10 +791,10 @@ struct HTTPCacheStorageQueueTests {
       waiting.run()
     }
     try setting.test.scheduler.run()
-    #expect(recorder.failure?.kind == .deadlineExceeded)
-    #expect(recorder.completionTime == VirtualTime(nanoseconds: 300_000_000))
-    #expect(setting.test.transport.count == (answer == nil ? 0 : 1))
-    #expect(setting.kinds == [])
+    expectEqual(recorder.failure?.kind, .deadlineExceeded)
+    expectEqual(recorder.completionTime, VirtualTime(nanoseconds: 300_000_000))
+    expectEqual(setting.test.transport.count, answer == nil ? 0 : 1)
+    expectEqual(setting.kinds, [])
   }
 
   @Test("who enforces a deadline says so while a disk does not answer, and nothing is sent")
@@ -807,8 +808,8 @@ struct HTTPCacheStorageQueueTests {
       .subscribe(recorder)
     try setting.test.scheduler.run()
     #expect(recorder.failure is TimedOut)
-    #expect(recorder.completionTime == VirtualTime(nanoseconds: 300_000_000))
-    #expect(setting.test.transport.count == 0)
+    expectEqual(recorder.completionTime, VirtualTime(nanoseconds: 300_000_000))
+    expectEqual(setting.test.transport.count, 0)
   }
 
   #if !os(Windows)
@@ -822,16 +823,16 @@ struct HTTPCacheStorageQueueTests {
       for _ in 0..<3 {
         let cache = HTTPCache(storage: .folder(temporary.url), onStorageFailure: failures.append)
         let client = WebAPIClient(baseURL: .service, transport: transport, middleware: [Caching(in: cache)], time: time)
-        #expect(try await client.value(of: Anything()) == Data("a".utf8))
+        try await expectEqual(client.value(of: Anything()), Data("a".utf8))
         await cache.flush()
-        #expect(temporary.names.count == 1)
+        expectEqual(temporary.names.count, 1)
       }
-      #expect(transport.count == 1)
+      expectEqual(transport.count, 1)
       let cache = HTTPCache(storage: .folder(temporary.url), onStorageFailure: failures.append)
       let client = WebAPIClient(baseURL: .service, transport: transport, middleware: [Caching(in: cache)], time: time)
       _ = try await client.value(of: Anything(method: .put, body: .form(["x": 1])))
       await cache.flush()
-      #expect(temporary.names == [])
+      expectEqual(temporary.names, [])
       #expect(failures.values.isEmpty)
     }
   #endif

@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import Rebound
 import Testing
@@ -50,12 +51,12 @@ struct StoredCopyTests {
   func roundTrip() throws {
     let bytes = try #require(Self.bytes(try Self.copy()))
     let copy = try #require(try Self.restored(bytes, wallClock: .seconds(1_030)))
-    #expect(copy.head == (try Self.copy()).head)
-    #expect(copy.body == Data("body".utf8))
-    #expect(copy.body.startIndex == 0)
-    #expect(copy.receivedAt == HTTPDate(secondsSinceEpoch: 1_000))
+    expectEqual(copy.head, (try Self.copy()).head)
+    expectEqual(copy.body, Data("body".utf8))
+    expectEqual(copy.body.startIndex, 0)
+    expectEqual(copy.receivedAt, HTTPDate(secondsSinceEpoch: 1_000))
     // Ten seconds when it was stored, and thirty since then.
-    #expect(copy.age(now: .seconds(700)) == .seconds(40))
+    expectEqual(copy.age(now: .seconds(700)), .seconds(40))
     #expect(copy.isFresh(now: .seconds(719)))
     #expect(!copy.isFresh(now: .seconds(720)))
   }
@@ -85,7 +86,7 @@ struct StoredCopyTests {
   @Test("of a slice of more bytes, it is read as well")
   func slice() throws {
     let bytes = try #require(Self.bytes(try Self.copy()))
-    #expect(try Self.restored((Data([1, 2, 3]) + bytes).dropFirst(3))?.body == Data("body".utf8))
+    try expectEqual(Self.restored((Data([1, 2, 3]) + bytes).dropFirst(3))?.body, Data("body".utf8))
   }
 
   @Test(
@@ -114,7 +115,7 @@ struct StoredCopyTests {
   func clockSetBack(seconds: Int) throws {
     let bytes = try #require(Self.bytes(try Self.copy()))
     let copy = try #require(try Self.restored(bytes, wallClock: .seconds(1_000 - seconds)))
-    #expect(copy.age(now: .seconds(700)) == .seconds(Int64(1) << 31))
+    expectEqual(copy.age(now: .seconds(700)), .seconds(Int64(1) << 31))
     #expect(!copy.isFresh(now: .seconds(700)))
   }
 
@@ -122,7 +123,7 @@ struct StoredCopyTests {
   func clockThatDiffers() throws {
     let bytes = try #require(Self.bytes(try Self.copy()))
     let copy = try #require(try Self.restored(bytes, wallClock: .milliseconds(999_001)))
-    #expect(copy.age(now: .seconds(700)) == .seconds(10))
+    expectEqual(copy.age(now: .seconds(700)), .seconds(10))
   }
 
   @Test("clocks and ages beyond all numbers are no harm", arguments: [.min, -1, 0, .max / 1_000] as [Int64])
@@ -142,7 +143,7 @@ struct StoredCopyTests {
     let german = TransportRequest(Self.url, headers: ["Accept-Language": "de"])
     let copy = try Self.copy(["Cache-Control": "max-age=60", "Vary": "Accept-Language, X-Other"], to: italian)
     let bytes = try #require(Self.bytes(copy))
-    #expect(try Self.restored(bytes, for: italian)?.variant == copy.variant)
+    try expectEqual(Self.restored(bytes, for: italian)?.variant, copy.variant)
     #expect(try Self.restored(bytes, for: german) == nil)
     #expect(try Self.restored(bytes) == nil)
   }
@@ -150,7 +151,7 @@ struct StoredCopyTests {
   @Test("names of fields know no case, values do")
   func fieldDigests() {
     let digest = Self.key.digest(of: HTTPHeaders.Field("Accept", "a"))
-    #expect(Self.key.digest(of: HTTPHeaders.Field("accept", "a")) == digest)
+    expectEqual(Self.key.digest(of: HTTPHeaders.Field("accept", "a")), digest)
     #expect(Self.key.digest(of: HTTPHeaders.Field("Accept", "A")) != digest)
   }
 
@@ -169,7 +170,7 @@ struct StoredCopyTests {
     for secret in ["hidden", "ada", "orders"] { #expect(!text.contains(secret), "\(secret)") }
     let copy = try #require(try Self.restored(bytes, for: message))
     let names = copy.head.headers.map(\.name)
-    #expect(names == ["Cache-Control", "Vary", "X-Kept", "Content-Type"])
+    expectEqual(names, ["Cache-Control", "Vary", "X-Kept", "Content-Type"])
     for secret in ["ada", "orders"] { #expect(!"\(Self.key.name)".contains(secret)) }
   }
 
@@ -185,8 +186,8 @@ struct StoredCopyTests {
   )
   func addressesInFields(name: String, value: String, isStored: Bool) throws {
     let bytes = Self.bytes(try Self.copy(["Cache-Control": "max-age=60", name: value]))
-    #expect((bytes != nil) == isStored)
-    if let bytes { #expect(try Self.restored(bytes)?.head.headers[name] == value) }
+    expectEqual(bytes != nil, isStored)
+    if let bytes { try expectEqual(Self.restored(bytes)?.head.headers[name], value) }
   }
 
   @Test("what the cache goes by is there whatever a redaction says, or it would be good for longer than it may")
@@ -196,7 +197,7 @@ struct StoredCopyTests {
     ]
     let redaction = Redaction(headers: ["Cache-Control", "etag", "Last-Modified"], parameters: [])
     let bytes = try #require(Self.bytes(try Self.copy(headers), redaction: redaction))
-    #expect(try Self.restored(bytes)?.head.headers == headers)
+    try expectEqual(Self.restored(bytes)?.head.headers, headers)
   }
 
   @Test(
@@ -209,8 +210,8 @@ struct StoredCopyTests {
   func redirected(address: String, isStored: Bool) throws {
     let url = try #require(URL(string: address))
     let bytes = Self.bytes(try Self.copy(at: url))
-    #expect((bytes != nil) == isStored)
-    if let bytes { #expect(try Self.restored(bytes)?.head.url == url) }
+    expectEqual(bytes != nil, isStored)
+    if let bytes { try expectEqual(Self.restored(bytes)?.head.url, url) }
   }
 
   @Test(
@@ -237,12 +238,12 @@ struct StoredCopyTests {
     let response = HTTPResponse(head: head, receivedAt: receivedAt)
     let copy = try #require(CachedCopy(response, to: TransportRequest(Self.url), now: .seconds(5)))
     let bytes = Self.bytes(copy)
-    #expect((bytes != nil) == isStored)
+    expectEqual(bytes != nil, isStored)
     guard let bytes else { return }
     let restored = try #require(try Self.restored(bytes))
-    #expect(restored.way == way)
-    #expect(restored.head.url == sent)
-    #expect(restored.question(HTTPRequest(TransportRequest(Self.url)))?.question?.url == way[1])
+    expectEqual(restored.way, way)
+    expectEqual(restored.head.url, sent)
+    expectEqual(restored.question(HTTPRequest(TransportRequest(Self.url)))?.question?.url, way[1])
   }
 
   @Test(
@@ -256,17 +257,17 @@ struct StoredCopyTests {
     let bytes = try #require(Self.bytes(try Self.copy(at: sent)))
     #expect(!String(decoding: bytes, as: UTF8.self).contains("s3cret"))
     let restored = try #require(try Self.restored(bytes))
-    #expect(restored.head.url.absoluteString == Self.url.absoluteString + (kept ?? ""))
+    expectEqual(restored.head.url.absoluteString, Self.url.absoluteString + (kept ?? ""))
   }
 
   @Test("no address and identity together are those of another pair")
   func keys() {
     let pairs = [("a", "b"), ("a +b", nil), ("a", nil), ("a", ""), ("a -", nil), ("", "a +b")]
     let names = pairs.map { HTTPCacheKeyDigest(HTTPCache.Key(url: $0.0, identity: $0.1)) }
-    #expect(Set(names.map(\.text)).count == pairs.count)
-    #expect(Set(names.map(\.name)).count == pairs.count)
+    expectEqual(Set(names.map(\.text)).count, pairs.count)
+    expectEqual(Set(names.map(\.name)).count, pairs.count)
     // All copies of an address have a part of the name in common.
-    #expect(names[0].name.address == names[2].name.address)
+    expectEqual(names[0].name.address, names[2].name.address)
     #expect(names[0].name.address != names[1].name.address)
   }
 }

@@ -1,3 +1,4 @@
+import Expectations
 import Testing
 
 @testable import ReboundHTTP
@@ -13,8 +14,8 @@ struct BoxedTests {
     first.value.append(2)
     second.value.append(3)
     first.value.append(4)
-    #expect(first.value == [1, 2, 4])
-    #expect(second.value == [1, 3])
+    expectEqual(first.value, [1, 2, 4])
+    expectEqual(second.value, [1, 3])
   }
 
   @Test("what is replaced is let go of at once")

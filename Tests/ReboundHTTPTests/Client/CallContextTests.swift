@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import Rebound
 import ReboundTesting
@@ -18,7 +19,7 @@ struct CallContextTests {
     }
     let request = RequestParts(Anything(), Anything().parser)
     test.client.context(for: request, nil).tell(event())
-    #expect(count == 0)
+    expectEqual(count, 0)
     test.client.context(for: request, test.log.write).tell(event())
     #expect(count == 1 && test.log.events.count == 1)
   }
@@ -36,14 +37,14 @@ struct CallContextTests {
     let other = context.another
     other.tell(.cancelled)
     #expect(other.id != context.id)
-    #expect(other.identity == "ada")
+    expectEqual(other.identity, "ada")
     #expect(other.earlier.isEmpty)
-    #expect(test.log.events.map(\.requestID) == [other.id])
-    #expect(test.log.events.map(\.elapsed) == [.zero])
+    expectEqual(test.log.events.map(\.requestID), [other.id])
+    expectEqual(test.log.events.map(\.elapsed), [.zero])
     #expect(client.context(for: request, nil).another.watched == nil)
     let deadline = Deadline(in: .seconds(1), on: test.scheduler.time)
     let unsent = HTTPRequest(TransportRequest(.service), id: "mine", deadline: deadline)
-    #expect(unsent.inAnotherCall.id == "mine")
+    expectEqual(unsent.inAnotherCall.id, "mine")
     #expect(unsent.inAnotherCall.deadline == nil)
   }
 
@@ -64,7 +65,7 @@ struct CallContextTests {
     let acted = redirect(303, .post, "b")
     context.note(acted)
     context.note(redirect(307, .post, "c"))
-    #expect(context.written == [.service, URL.service.appendingPathComponent("c")])
+    expectEqual(context.written, [.service, URL.service.appendingPathComponent("c")])
     #expect(context.lastEffect === acted)
     #expect(context.another.written.isEmpty && context.another.lastEffect == nil)
   }
@@ -73,7 +74,7 @@ struct CallContextTests {
   func failures() {
     let context = test.client.context(for: RequestParts(Anything(), Anything().parser), nil)
     for number in 1...12 { context.keep(NetworkFailure(.noData, call: .init(attempt: number))) }
-    #expect(context.earlier.map(\.call.attempt) == Array(3...12))
+    expectEqual(context.earlier.map(\.call.attempt), Array(3...12))
   }
 
   @Test("it keeps the last failure after which a server may have acted, whatever comes later")
@@ -84,6 +85,6 @@ struct CallContextTests {
     for number in 4...20 {
       context.keep(NetworkFailure(.transport(.offline), call: .init(attempt: number), underlying: offline))
     }
-    #expect(context.earlier.map(\.call.attempt) == [3] + Array(12...20))
+    expectEqual(context.earlier.map(\.call.attempt), [3] + Array(12...20))
   }
 }

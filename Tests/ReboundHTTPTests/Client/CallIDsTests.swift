@@ -1,3 +1,4 @@
+import Expectations
 import Rebound
 import ReboundTesting
 import Testing
@@ -11,20 +12,20 @@ struct CallIDsTests {
     let ids = CallIDs(.seeded(1))
     let texts = (0..<1_000).map { _ in ids.next() }
     #expect(texts.allSatisfy { $0.count == 16 })
-    #expect(Set(texts.joined()) == Set("0123456789abcdef"))
-    #expect(Set(texts).count == 1_000)
+    expectEqual(Set(texts.joined()), Set("0123456789abcdef"))
+    expectEqual(Set(texts).count, 1_000)
   }
 
   @Test("the source of randomness is asked for the first id, not for the others")
   func draws() {
     let draws = Draws()
     let ids = CallIDs(RandomSource { draws.next() })
-    #expect(draws.count == 0)
+    expectEqual(draws.count, 0)
     _ = ids.next()
     let count = draws.count
     #expect(count > 0)
     for _ in 0..<100 { _ = ids.next() }
-    #expect(draws.count == count)
+    expectEqual(draws.count, count)
   }
 
   @Test("the same seed gives the same ids, another seed others")
@@ -32,7 +33,7 @@ struct CallIDsTests {
     let (first, same, other) = (CallIDs(.seeded(1)), CallIDs(.seeded(1)), CallIDs(.seeded(2)))
     for _ in 0..<10 {
       let id = first.next()
-      #expect(id == same.next())
+      expectEqual(id, same.next())
       #expect(id != other.next())
     }
   }

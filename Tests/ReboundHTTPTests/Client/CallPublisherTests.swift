@@ -1,4 +1,5 @@
 import Combine
+import Expectations
 import Foundation
 import Rebound
 import ReboundTesting
@@ -54,7 +55,7 @@ struct CallPublisherTests {
     answers.send(answer)
     answers.send(completion: .finished)
     answers.send(answer)
-    #expect(recorder.values == [2])
+    expectEqual(recorder.values, [2])
     #expect(recorder.completions.count == 1 && recorder.isFinished)
   }
 
@@ -67,9 +68,9 @@ struct CallPublisherTests {
     let recorder = run(try call(through: upstream.eraseToAnyPublisher()) { $0.body.count })
     upstream.connections[0].send(subscription: other.connections[0])
     upstream.send(answer)
-    #expect(other.cancelCount == 1)
-    #expect(upstream.cancelCount == 0)
-    #expect(recorder.values == [2])
+    expectEqual(other.cancelCount, 1)
+    expectEqual(upstream.cancelCount, 0)
+    expectEqual(recorder.values, [2])
   }
 
   @Test("what the parser throws ends the call, and stops what it came from")
@@ -82,9 +83,9 @@ struct CallPublisherTests {
     let recorder = run(call)
     answers.send(answer)
     answers.send(answer)
-    #expect(recorder.failure?.kind == .noData)
+    expectEqual(recorder.failure?.kind, .noData)
     #expect(recorder.completions.count == 1 && recorder.values.isEmpty)
-    #expect(stopCount == 1)
+    expectEqual(stopCount, 1)
   }
 
   @Test("after a cancel within the parser, neither a value nor an end comes, and nothing is told but the cancel")
@@ -99,7 +100,7 @@ struct CallPublisherTests {
     answers.send(completion: .finished)
     recorder.cancel()
     #expect(recorder.values.isEmpty && recorder.completions.isEmpty)
-    #expect(test.log.lines.filter { $0.contains("cancelled") }.count == 1)
+    expectEqual(test.log.lines.filter { $0.contains("cancelled") }.count, 1)
     #expect(!test.log.lines.contains { $0.contains("succeeded") })
   }
 
@@ -115,8 +116,8 @@ struct CallPublisherTests {
     try test.scheduler.run()
     recorder.cancel()
     #expect(recorder.values.isEmpty && recorder.completions.isEmpty)
-    #expect(test.log.lines.filter { $0.contains("cancelled") }.count == 1)
-    #expect(test.transport.calls.map(\.isCancelled) == [false])
+    expectEqual(test.log.lines.filter { $0.contains("cancelled") }.count, 1)
+    expectEqual(test.transport.calls.map(\.isCancelled), [false])
   }
 
   @Test("without middleware, what the parser throws is the one end of the call, after an attempt that has succeeded")
@@ -125,7 +126,7 @@ struct CallPublisherTests {
     let recorder = Recorder<Int, NetworkFailure>(on: test.scheduler)
     Call(try subscription(over: test)) { _ -> Int in throw NoData() }.start(recorder)
     try test.scheduler.run()
-    #expect(recorder.failure?.kind == .noData)
+    expectEqual(recorder.failure?.kind, .noData)
     #expect(recorder.completions.count == 1 && recorder.values.isEmpty)
     let ends = test.log.events.compactMap { event -> String? in
       switch event.kind {
@@ -137,7 +138,7 @@ struct CallPublisherTests {
       default: nil
       }
     }
-    #expect(ends == ["attempt succeeded", "failed"])
+    expectEqual(ends, ["attempt succeeded", "failed"])
   }
 
   @Test("who has the response and cancels then has not cancelled the call, with middleware or without")
@@ -147,10 +148,10 @@ struct CallPublisherTests {
       let recorder = Recorder<Data, NetworkFailure>(on: test.scheduler)
       test.client.publisher(for: Anything()).first().subscribe(recorder)
       try test.scheduler.run()
-      #expect(recorder.values == [Data("12".utf8)])
-      #expect(test.log.lines.filter { $0.contains("succeeded") || $0.contains("cancelled") }.count == 2)
+      expectEqual(recorder.values, [Data("12".utf8)])
+      expectEqual(test.log.lines.filter { $0.contains("succeeded") || $0.contains("cancelled") }.count, 2)
       #expect(!test.log.lines.contains { $0.contains("cancelled") })
-      #expect(test.transport.calls.map(\.isCancelled) == [false])
+      expectEqual(test.transport.calls.map(\.isCancelled), [false])
     }
   }
 
@@ -167,7 +168,7 @@ struct CallPublisherTests {
     try test.scheduler.run()
     #expect(test.transport.calls.isEmpty)
     #expect(recorder.values.isEmpty && recorder.completions.isEmpty)
-    #expect(test.log.lines.filter { $0.contains("cancelled") }.count == 1)
+    expectEqual(test.log.lines.filter { $0.contains("cancelled") }.count, 1)
   }
 
   @Test("middleware that answers more often than it was asked to ends no process")
@@ -176,7 +177,7 @@ struct CallPublisherTests {
     let recorder = Recorder<Data, NetworkFailure>(requesting: .max(1), on: test.scheduler)
     test.client.publisher(for: Anything()).subscribe(recorder)
     try test.scheduler.run()
-    #expect(recorder.values == [answer.body, answer.body, answer.body])
+    expectEqual(recorder.values, [answer.body, answer.body, answer.body])
     #expect(recorder.isFinished)
   }
 
@@ -188,7 +189,7 @@ struct CallPublisherTests {
     for _ in 0..<2 {
       let recorder = Recorder<Int, NetworkFailure>(requesting: .none)
       publisher.subscribe(recorder)
-      #expect(recorder.failure?.kind == .invalidRequest)
+      expectEqual(recorder.failure?.kind, .invalidRequest)
     }
   }
 }

@@ -1,5 +1,6 @@
 import Combine
 import Dispatch
+import Expectations
 import Foundation
 import Rebound
 import ReboundHTTP
@@ -24,8 +25,8 @@ struct ClientOverNetworkTests {
     server.program("/data/2.5/weather", .status(503), .resetBeforeHead, .answer(rome))
     let client = Self.client(server, kind.make(), [Retrying(RetryPolicy(clamping: 2, backoff: .immediate))])
     let place = try await client.value(of: Forecast(city: "Rome"))
-    #expect(place == Place(name: "Rome", temperature: 12))
-    #expect(server.requests.count == 3)
+    expectEqual(place, Place(name: "Rome", temperature: 12))
+    expectEqual(server.requests.count, 3)
     server.stop()
   }
 
@@ -36,8 +37,8 @@ struct ClientOverNetworkTests {
     let request = Anything(path: "orders", method: .post, query: ["q": "a+b &c"], body: .json(["n": 1]))
     _ = try await Self.client(server, kind.make()).value(of: request)
     let received = try #require(server.requests.first)
-    #expect(String(decoding: received.body, as: UTF8.self) == #"{"n":1}"#)
-    #expect(received.target == "/orders?q=a%2Bb%20%26c")
+    expectEqual(String(decoding: received.body, as: UTF8.self), #"{"n":1}"#)
+    expectEqual(received.target, "/orders?q=a%2Bb%20%26c")
     server.stop()
   }
 
@@ -47,7 +48,7 @@ struct ClientOverNetworkTests {
     server.program("/a", .redirect(to: "/b"))
     server.program("/b", .answer("there"))
     let data = try await Self.client(server, kind.make()).value(of: Anything(path: "a"))
-    #expect(String(decoding: data, as: UTF8.self) == "there")
+    expectEqual(String(decoding: data, as: UTF8.self), "there")
     server.stop()
   }
 
@@ -65,13 +66,13 @@ struct ClientOverNetworkTests {
       _ = try await client.value(of: Anything())
       Issue.record("all of it came")
     } catch {
-      #expect(error.kind == .transport(.tooLarge))
+      expectEqual(error.kind, .transport(.tooLarge))
       let failure = try #require(error.transport)
-      #expect(failure.responseLimit == 100_000)
+      expectEqual(failure.responseLimit, 100_000)
       #expect(failure.bytesReceived > 100_000 && failure.bytesReceived < 1_000_000)
       #expect("\(error)".contains("raise TransportLimits.responseBytes"))
     }
-    #expect(server.requests.count == 1, "it would be as large the next time")
+    expectEqual(server.requests.count, 1, "it would be as large the next time")
     let data = try await client.value(of: Anything(limits: TransportLimits(responseBytes: nil)))
     #expect(data.count >= 1_000_000)
     server.stop()
@@ -89,7 +90,7 @@ struct ClientOverNetworkTests {
       _ = try await client.value(of: Anything(method: .post, body: .form(["a": 1])))
       Issue.record("somebody answered")
     } catch {
-      #expect(error.kind == .transport(.connect))
+      expectEqual(error.kind, .transport(.connect))
       #expect(error.isRetryable)
     }
   }
@@ -101,7 +102,7 @@ struct ClientOverNetworkTests {
     let configuration = URLSessionConfiguration.ephemeral
     configuration.httpAdditionalHeaders = ["X-Configured": "yes"]
     _ = try await Self.client(server, URLSessionTransport(configuration: configuration)).value(of: Anything())
-    #expect(server.requests.first?[field: "X-Configured"] == "yes")
+    expectEqual(server.requests.first?[field: "X-Configured"], "yes")
     server.stop()
   }
 
@@ -126,7 +127,7 @@ struct ClientOverNetworkTests {
       queue.async { (0..<spins).forEach { _ in _ = transport.count } }
       if random.next() % 2 == 0 { task.cancel() }
       await task.value
-      #expect(ends.values == [1])
+      expectEqual(ends.values, [1])
       #expect(transport.count <= 2)
     }
   }

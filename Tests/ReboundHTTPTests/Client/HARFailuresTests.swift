@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import ReboundHTTP
 import Testing
@@ -16,7 +17,7 @@ struct HARFailuresTests {
     let url = try #require(URL(string: "https://joe:pass@a.example/p?q=no&token=s3cret"))
     let message = TransportRequest(url, headers: ["X-API-Key": "k3y"])
     let failure = HAR.Failure(TransportFailure(.connect, detail: said), of: message, .standard)
-    #expect(failure.detail.map { Array($0.utf8) } == Array(kept.utf8))
+    expectEqual(failure.detail.map { Array($0.utf8) }, Array(kept.utf8))
   }
 
   @Test(
@@ -31,7 +32,7 @@ struct HARFailuresTests {
   func percentEncoding(said: String, kept: String) throws {
     let url = try #require(URL(string: "https://jo%40e:p%2Fw@a.example/p?token=s3%2Fcret&api%5Fkey=k%33y"))
     let failure = HAR.Failure(TransportFailure(.connect, detail: said), of: TransportRequest(url), .standard)
-    #expect(failure.detail == kept)
+    expectEqual(failure.detail, kept)
   }
 
   @Test("what is a credential by its value is left out, too")
@@ -41,7 +42,7 @@ struct HARFailuresTests {
     let message = TransportRequest(url, headers: ["X-Forward": "Bearer s3cret"])
     let said = "no flag for \(token), \(token)no and Bearer s3cret"
     let failure = HAR.Failure(TransportFailure(.connect, detail: said), of: message, .standard)
-    #expect(failure.detail == "no flag for …, … and …")
+    expectEqual(failure.detail, "no flag for …, … and …")
   }
 
   @Test("what is known of the sending and of the server is kept, and files of earlier versions are read")
@@ -51,10 +52,10 @@ struct HARFailuresTests {
       let failure = TransportFailure(.reset, bytesSent: 5, isUnsent: false, isUnprocessed: isUnprocessed)
       let kept = HAR.Failure(failure, of: TransportRequest(url), .standard)
       let read = try JSONDecoder().decode(HAR.Failure.self, from: JSONEncoder().encode(kept)).transportFailure
-      #expect(read.isUnsent == false)
-      #expect(read.isUnprocessed == isUnprocessed)
+      expectEqual(read.isUnsent, false)
+      expectEqual(read.isUnprocessed, isUnprocessed)
     }
     let earlier = try JSONDecoder().decode(HAR.Failure.self, from: Data(#"{"kind":"reset"}"#.utf8)).transportFailure
-    #expect(earlier.isUnprocessed == false)
+    expectEqual(earlier.isUnprocessed, false)
   }
 }

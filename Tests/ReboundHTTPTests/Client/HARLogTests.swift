@@ -1,4 +1,5 @@
 import Combine
+import Expectations
 import Foundation
 import Rebound
 import ReboundHTTP
@@ -29,13 +30,13 @@ struct HARLogTests {
     let data = try log.export()
     #expect(!String(decoding: data, as: UTF8.self).contains("s3cret"))
     let archive = try JSONDecoder().decode(JSONValue.self, from: data)
-    #expect(archive["log"]?["version"] == .string("1.2"))
+    expectEqual(archive["log"]?["version"], .string("1.2"))
     let entries = try #require(archive["log"]?["entries"]?.elements)
-    #expect(entries.map { $0["response"]?["status"] } == [.number(503), .number(0), .number(200)])
-    #expect(entries.map { $0["time"] } == [.number(250), .number(0), .number(0)])
-    #expect(entries[0]["startedDateTime"] == .string("2027-01-15T08:00:00Z"))
-    #expect(entries[0]["request"]?["queryString"]?.elements?.last?["value"] == .string("a b"))
-    #expect(entries[1]["comment"]?.string?.contains("no network") == true)
+    expectEqual(entries.map { $0["response"]?["status"] }, [.number(503), .number(0), .number(200)])
+    expectEqual(entries.map { $0["time"] }, [.number(250), .number(0), .number(0)])
+    expectEqual(entries[0]["startedDateTime"], .string("2027-01-15T08:00:00Z"))
+    expectEqual(entries[0]["request"]?["queryString"]?.elements?.last?["value"], .string("a b"))
+    expectEqual(entries[1]["comment"]?.string?.contains("no network"), true)
   }
 
   @Test("what a system or a server says in a failure has no secrets of the request, wherever it stands")
@@ -50,9 +51,9 @@ struct HARLogTests {
     #expect(!String(decoding: data, as: UTF8.self).contains("s3cret"))
     let entries = try #require(try JSONDecoder().decode(JSONValue.self, from: data)["log"]?["entries"]?.elements)
     let comments = entries.compactMap { $0["comment"]?.string }
-    #expect(comments.count == 2)
+    expectEqual(comments.count, 2)
     #expect(comments.first?.contains("(no way to https://api.example/?api=…)") == true)
-    #expect(comments.last?.contains("'no such key: …'") == true)
+    expectEqual(comments.last?.contains("'no such key: …'"), true)
   }
 
   @Test("the parts that a transport has measured are the timings of an entry; without them, all is waiting")
@@ -79,7 +80,7 @@ struct HARLogTests {
     for _ in script { _ = try test.run(Anything()) }
     let entries = try #require(JSONDecoder().decode(JSONValue.self, from: log.export())["log"]?["entries"]?.elements)
     let expected = script.map { _, parts -> JSONValue? in .object(parts.mapValues { JSONValue.number($0) }) }
-    #expect(entries.map { $0["timings"] } == expected)
+    expectEqual(entries.map { $0["timings"] }, expected)
   }
 
   @Test("a failure with an answer has the timings of that")
@@ -89,7 +90,7 @@ struct HARLogTests {
     test.client = test.client.onEvent(log.write)
     _ = try test.run(Anything())
     let entries = try #require(JSONDecoder().decode(JSONValue.self, from: log.export())["log"]?["entries"]?.elements)
-    #expect(entries.map { $0["timings"]?["dns"] } == [.number(3)])
+    expectEqual(entries.map { $0["timings"]?["dns"] }, [.number(3)])
   }
 
   @Test("no more attempts are kept than asked for, the last ones")
@@ -99,7 +100,7 @@ struct HARLogTests {
     test.client = test.client.onEvent(log.write)
     for path in ["a", "b", "c"] as [RequestPath] { _ = try test.run(Anything(path: path)) }
     let entries = try JSONDecoder().decode(JSONValue.self, from: log.export())["log"]?["entries"]?.elements
-    #expect(entries?.map { $0["request"]?["url"]?.string?.suffix(1) } == ["b", "c"])
+    expectEqual(entries?.map { $0["request"]?["url"]?.string?.suffix(1) }, ["b", "c"])
   }
 
   enum End: String, CaseIterable, Sendable {
@@ -141,12 +142,12 @@ struct HARLogTests {
     #expect(kept != nil)
     scheduler.advance(by: 2)
     if end == .cancel { recorder.cancel() }
-    #expect(recorder.values.count == (end == .fallback ? 1 : 0))
+    expectEqual(recorder.values.count, end == .fallback ? 1 : 0)
     #expect(kept == nil)
     let entries = try #require(JSONDecoder().decode(JSONValue.self, from: log.export())["log"]?["entries"]?.elements)
-    #expect(entries.map { $0["response"]?["status"] } == [.number(0)])
-    #expect(entries.map { $0["time"] } == [.number(2_000)])
-    #expect(entries.map { $0["_events"] } == [.array([])])
+    expectEqual(entries.map { $0["response"]?["status"] }, [.number(0)])
+    expectEqual(entries.map { $0["time"] }, [.number(2_000)])
+    expectEqual(entries.map { $0["_events"] }, [.array([])])
     let comment = try #require(entries.first?["comment"]?.string)
     #expect(comment.hasPrefix("Anything, attempt 1, request ") && comment.hasSuffix(": cut off"))
   }
@@ -184,13 +185,13 @@ struct HARLogTests {
     )
     let log = HARLog()
     test.client = test.client.onEvent(log.write)
-    #expect(try test.run(Anything()).values == [Data("third".utf8)])
+    try expectEqual(test.run(Anything()).values, [Data("third".utf8)])
     let entries = try #require(JSONDecoder().decode(JSONValue.self, from: log.export())["log"]?["entries"]?.elements)
-    #expect(entries.map { $0["response"]?["status"] } == [.number(503), .number(200), .number(0)])
-    #expect(entries.map { $0["time"] } == [.number(1_000), .number(1_000), .number(4_000)])
+    expectEqual(entries.map { $0["response"]?["status"] }, [.number(503), .number(200), .number(0)])
+    expectEqual(entries.map { $0["time"] }, [.number(1_000), .number(1_000), .number(4_000)])
     let comments = entries.compactMap { $0["comment"]?.string }
     #expect(comments.count == 3 && comments[1].contains("attempt 3,") && comments[2].contains("attempt 1,"))
-    #expect(comments.map { $0.hasSuffix("cut off") } == [false, false, true])
+    expectEqual(comments.map { $0.hasSuffix("cut off") }, [false, false, true])
   }
 
   @Test("an attempt that goes on for who has joined it is an entry with its answer, whoever has lost interest")
@@ -206,11 +207,11 @@ struct HARLogTests {
     test.scheduler.advance(by: .seconds(1))
     first.cancel()
     try test.scheduler.run()
-    #expect(second.values == [Data("first".utf8)])
+    expectEqual(second.values, [Data("first".utf8)])
     _ = try test.run(Anything())
     let entries = try #require(JSONDecoder().decode(JSONValue.self, from: log.export())["log"]?["entries"]?.elements)
-    #expect(entries.map { $0["response"]?["status"] } == [.number(503), .number(200), .number(200)])
-    #expect(entries.map { $0["time"] } == [.number(2_000), .number(1_000), .number(0)])
+    expectEqual(entries.map { $0["response"]?["status"] }, [.number(503), .number(200), .number(200)])
+    expectEqual(entries.map { $0["time"] }, [.number(2_000), .number(1_000), .number(0)])
     #expect(entries.allSatisfy { $0["_events"] == nil && $0["comment"]?.string?.hasSuffix("cut off") == false })
   }
 }

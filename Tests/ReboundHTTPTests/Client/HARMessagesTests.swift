@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import Testing
 
@@ -17,7 +18,7 @@ struct HARMessagesTests {
     ]
   )
   func addresses(text: String, shown: String) {
-    #expect(Array(Redaction.standard.archived(address: text).utf8) == Array(shown.utf8))
+    expectEqual(Array(Redaction.standard.archived(address: text).utf8), Array(shown.utf8))
   }
 
   @Test(
@@ -31,7 +32,7 @@ struct HARMessagesTests {
     ] as [(String, String?)]
   )
   func boundaries(type: String, boundary: String?) {
-    #expect(HAR.boundary(of: type).map { Array($0.utf8) } == boundary.map { Array($0.utf8) })
+    expectEqual(HAR.boundary(of: type).map { Array($0.utf8) }, boundary.map { Array($0.utf8) })
   }
 
   @Test(
@@ -46,7 +47,7 @@ struct HARMessagesTests {
     ] as [(String, String?)]
   )
   func boundariesAmongOthers(type: String, boundary: String?) {
-    #expect(HAR.boundary(of: type) == boundary)
+    expectEqual(HAR.boundary(of: type), boundary)
   }
 
   @Test("the parameters of an address are listed without secrets, also those that are a value alone")
@@ -54,7 +55,7 @@ struct HARMessagesTests {
     let query = "q=1&token=s3cret&eyJhbGciOiJIUzI1NiJ9.e30.s3cret&flag&next=https://me:s3cret@a.example/"
     let url = try #require(URL(string: "https://api.example/?\(query)"))
     let request = HAR.Request(TransportRequest(url), body: nil, .standard)
-    #expect(request.queryString?.map(\.name) == ["q", "token", "…", "flag", "next"])
+    expectEqual(request.queryString?.map(\.name), ["q", "token", "…", "flag", "next"])
     #expect(request.queryString?.map(\.value) == ["1", "…", "", "", "https://…@a.example/"])
     #expect(!request.url.contains("s3cret"))
   }
@@ -64,8 +65,8 @@ struct HARMessagesTests {
     let url = try #require(URL(string: "https://api.example/?my+number=s3cret&my%20number=s3cret&a+b=1"))
     let request = HAR.Request(TransportRequest(url), body: nil, .standard.hiding(parameter: "my number"))
     #expect(request.url == "https://api.example/?my+number=…&my%20number=…&a+b=1")
-    #expect(request.queryString?.map(\.name) == ["my+number", "my number", "a+b"])
-    #expect(request.queryString?.map(\.value) == ["…", "…", "1"])
+    expectEqual(request.queryString?.map(\.name), ["my+number", "my number", "a+b"])
+    expectEqual(request.queryString?.map(\.value), ["…", "…", "1"])
   }
 
   @Test("an answer of events, and one with links, has no secrets")
@@ -75,8 +76,8 @@ struct HARMessagesTests {
     let link = "<https://api.example/?api_key=s3cret&page=2>; rel=\"next\""
     let head = ResponseHead(status: 200, headers: ["Content-Type": "text/event-stream", "Link": link], url: url)
     let response = HAR.Response(head, Data(events.utf8), .standard)
-    #expect(response.content?.text == events.replacing("s3cret", with: "…"))
-    #expect(response.headers?.last?.value == link.replacing("s3cret", with: "…"))
+    expectEqual(response.content?.text, events.replacing("s3cret", with: "…"))
+    expectEqual(response.headers?.last?.value, link.replacing("s3cret", with: "…"))
   }
 
   private static func archived(_ body: String, _ type: String = "multipart/form-data; boundary=b") -> String {
@@ -98,8 +99,8 @@ struct HARMessagesTests {
   )
   func parts(body: String, texts: [String: Bool]) {
     let archived = Self.archived(body)
-    for (text, isShown) in texts { #expect(archived.contains(text) == isShown, "\(archived)") }
-    #expect(Self.archived(archived) == archived)
+    for (text, isShown) in texts { expectEqual(archived.contains(text), isShown, "\(archived)") }
+    expectEqual(Self.archived(archived), archived)
   }
 
   @Test(
@@ -125,7 +126,7 @@ struct HARMessagesTests {
   )
   func partNames(fields: String, isShown: Bool) {
     let archived = Self.archived("--b\r\n\(fields)\r\n\r\ns3cret\r\n--b--\r\n")
-    #expect(archived.contains("s3cret") == isShown, "\(archived)")
+    expectEqual(archived.contains("s3cret"), isShown, "\(archived)")
     #expect(archived.contains(fields), "\(archived)")
   }
 
@@ -148,7 +149,7 @@ struct HARMessagesTests {
     let quotes = String(repeating: "; a=\"\\\"", count: 100_000)
     let lines = String(repeating: "\r\n x", count: 100_000)
     let fields = "Content-Disposition: form-data\(quotes)\(lines); name=token"
-    #expect(Self.archived("--b\r\n\(fields)\r\n\r\ns3cret\r\n--b--") == "--b\r\n\(fields)\r\n\r\n…\r\n--b--")
+    expectEqual(Self.archived("--b\r\n\(fields)\r\n\r\ns3cret\r\n--b--"), "--b\r\n\(fields)\r\n\r\n…\r\n--b--")
   }
 
   @Test("a part without a blank line does not end at that of another", .timeLimit(.minutes(10)))
@@ -156,13 +157,13 @@ struct HARMessagesTests {
     // Looked for behind each of them, the only blank line would be looked for in 20 GB.
     let delimiters = String(repeating: "--b\n", count: 100_000)
     let secret = "--b\r\nContent-Disposition: form-data; name=\"token\"\r\n\r\n"
-    #expect(Self.archived("\(delimiters)\(secret)s3cret\r\n--b--") == "\(delimiters)\(secret)…\r\n--b--")
+    expectEqual(Self.archived("\(delimiters)\(secret)s3cret\r\n--b--"), "\(delimiters)\(secret)…\r\n--b--")
   }
 
   @Test("a form is one whatever marks stand behind its media type")
   func forms() {
-    #expect(Self.archived("q=1&token=s3cret", "Application/X-www-form-urlencoded\u{301}") == "q=1&token=…")
+    expectEqual(Self.archived("q=1&token=s3cret", "Application/X-www-form-urlencoded\u{301}"), "q=1&token=…")
     // In other texts, a pair ends where no form would go on.
-    #expect(Self.archived("q=1&token=s3cret shown", "application/x-www-form") == "q=1&token=… shown")
+    expectEqual(Self.archived("q=1&token=s3cret shown", "application/x-www-form"), "q=1&token=… shown")
   }
 }

@@ -1,4 +1,5 @@
 import Combine
+import Expectations
 import Foundation
 import Rebound
 import ReboundHTTP
@@ -42,16 +43,16 @@ struct HTTPRequestTests {
     }
     let recorder = Recorder<HTTPResponse, NetworkFailure>()
     exchange.subscribe(recorder)
-    #expect(recorder.values.map(\.status) == [204])
-    #expect(sent.values.map { $0["X-Stamp"] } == ["Order 2 false"])
+    expectEqual(recorder.values.map(\.status), [204])
+    expectEqual(sent.values.map { $0["X-Stamp"] }, ["Order 2 false"])
   }
 
   @Test("its failures name it, without secrets")
   func failure() throws {
     let url = try #require(URL(string: "https://api.example/v1?token=hush" as String))
     let failure = HTTPRequest(TransportRequest(url), operation: "Weather", id: "7").failure(.conflict)
-    #expect(failure.call.operation == "Weather")
-    #expect(failure.call.requestID == "7")
+    expectEqual(failure.call.operation, "Weather")
+    expectEqual(failure.call.requestID, "7")
     #expect(failure.call.isIdempotent)
     #expect(!failure.call.url.contains("hush"))
   }
@@ -61,7 +62,7 @@ struct HTTPRequestTests {
     let url = try #require(URL(string: "https://api.example/number" as String))
     let test = ClientUnderTest([.ok("42"), .status(204)], [Numbering(url: url)])
     _ = try test.run(Anything())
-    #expect(test.transport.calls.map(\.request.url.path) == ["/number", "/v1"])
-    #expect(test.transport.calls.map { $0.request.headers["X-Number"] } == [nil, "42"])
+    expectEqual(test.transport.calls.map(\.request.url.path), ["/number", "/v1"])
+    expectEqual(test.transport.calls.map { $0.request.headers["X-Number"] }, [nil, "42"])
   }
 }

@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import Testing
 
@@ -33,8 +34,8 @@ struct HopTests {
     var hop = gathering()
     let answer = hop.receive(.finished, isFollowed: false)?.answer
     let again = hop.receive(.finished, isFollowed: false)
-    #expect(answer?.head == head)
-    #expect(answer?.body == Data("one two".utf8))
+    expectEqual(answer?.head, head)
+    expectEqual(answer?.body, Data("one two".utf8))
     #expect(answer?.stopped == nil)
     #expect(again == nil)
   }
@@ -86,7 +87,7 @@ struct HopTests {
     let less = hop.receive(.chunk(Data(count: limit - 1)), isFollowed: false)
     let answer = hop.receive(.chunk(Data(count: 2)), isFollowed: false)?.answer
     #expect(goesOn && response?.isResponse == true && less == nil)
-    #expect(answer?.body.count == limit)
+    expectEqual(answer?.body.count, limit)
     #expect(answer?.stopped === exchange)
   }
 

@@ -1,4 +1,5 @@
 import Combine
+import Expectations
 import Foundation
 import Rebound
 import ReboundHTTP
@@ -38,7 +39,7 @@ struct PagesTests {
     let recorder = Recorder<Page, NetworkFailure>()
     Self.pages(test.client).subscribe(recorder)
     try test.scheduler.run()
-    #expect(recorder.values.flatMap(\.items) == [0, 1, 2])
+    expectEqual(recorder.values.flatMap(\.items), [0, 1, 2])
     #expect(recorder.isFinished && recorder.completions.count == 1)
   }
 
@@ -52,9 +53,9 @@ struct PagesTests {
       Self.pages(test.client).subscribe(recorder)
     }
     try test.scheduler.run()
-    #expect(recorder.values.flatMap(\.items) == [0])
-    #expect(recorder.failure?.kind == .deadlineExceeded)
-    #expect(recorder.completionTime == VirtualTime(nanoseconds: 5_000_000_000))
+    expectEqual(recorder.values.flatMap(\.items), [0])
+    expectEqual(recorder.failure?.kind, .deadlineExceeded)
+    expectEqual(recorder.completionTime, VirtualTime(nanoseconds: 5_000_000_000))
   }
 
   @Test("are fetched as they are requested, and not before")
@@ -63,12 +64,12 @@ struct PagesTests {
     let recorder = Recorder<Page, NetworkFailure>(requesting: .none)
     Self.pages(test.client).subscribe(recorder)
     try test.scheduler.run()
-    #expect(test.transport.count == 0)
+    expectEqual(test.transport.count, 0)
     for count in 1...3 {
       recorder.request(.max(1))
       try test.scheduler.run()
-      #expect(test.transport.count == count)
-      #expect(recorder.values.count == count)
+      expectEqual(test.transport.count, count)
+      expectEqual(recorder.values.count, count)
     }
     #expect(recorder.isFinished)
   }
@@ -79,8 +80,8 @@ struct PagesTests {
     let recorder = Recorder<Page, NetworkFailure>(requesting: .max(1)) { page, _ in page.next == 1 ? .max(2) : .none }
     Self.pages(test.client).subscribe(recorder)
     try test.scheduler.run()
-    #expect(recorder.values.flatMap(\.items) == [0, 1, 2])
-    #expect(test.transport.count == 3)
+    expectEqual(recorder.values.flatMap(\.items), [0, 1, 2])
+    expectEqual(test.transport.count, 3)
   }
 
   @Test("end with the failure of the first page that fails, behind those before it")
@@ -89,8 +90,8 @@ struct PagesTests {
     let recorder = Recorder<Page, NetworkFailure>()
     Self.pages(test.client).subscribe(recorder)
     try test.scheduler.run()
-    #expect(recorder.values.count == 1)
-    #expect(recorder.failure?.kind == .serverError(500))
+    expectEqual(recorder.values.count, 1)
+    expectEqual(recorder.failure?.kind, .serverError(500))
   }
 
   @Test("a cancel stops the page that is on its way, and no other follows")
@@ -102,7 +103,7 @@ struct PagesTests {
     recorder.cancel()
     try test.scheduler.run()
     #expect(recorder.values.count == 1 && recorder.completions.isEmpty)
-    #expect(test.transport.calls.map(\.isCancelled) == [false, true])
+    expectEqual(test.transport.calls.map(\.isCancelled), [false, true])
   }
 
   @Test("a cancel while the call for a page is being made stops that page")
@@ -111,7 +112,7 @@ struct PagesTests {
     let recorder = Recorder<Page, NetworkFailure>()
     let client = test.client.onEvent { if case .attemptBegan = $0.kind { recorder.cancel() } }
     Self.pages(client).subscribe(recorder)
-    #expect(test.transport.calls.map(\.isCancelled) == [true])
+    expectEqual(test.transport.calls.map(\.isCancelled), [true])
     try test.scheduler.run()
     #expect(recorder.values.isEmpty && recorder.completions.isEmpty)
   }
@@ -137,17 +138,17 @@ struct PagesTests {
     }
     asking.pages(of: Numbers(page: 0)) { page in page.next.map { Numbers(page: $0) } }.subscribe(recorder)
     try test.scheduler.run()
-    #expect(recorder.values.flatMap(\.items) == [0, 1, 2])
+    expectEqual(recorder.values.flatMap(\.items), [0, 1, 2])
     #expect(recorder.isFinished)
-    #expect(cancels.values.first == 1)
+    expectEqual(cancels.values.first, 1)
 
     let other = Recorder<Page, NetworkFailure>()
     let leaving = Watched(client: test.client) { other.cancel() }
     leaving.pages(of: Numbers(page: 0)) { page in page.next.map { Numbers(page: $0) } }.subscribe(other)
     try test.scheduler.run()
-    #expect(other.values.flatMap(\.items) == [0])
+    expectEqual(other.values.flatMap(\.items), [0])
     #expect(other.completions.isEmpty)
-    #expect(test.transport.calls.last?.isCancelled == true)
+    expectEqual(test.transport.calls.last?.isCancelled, true)
   }
 
   @Test("two thousand that are there at once take the same stack as one")
@@ -159,7 +160,7 @@ struct PagesTests {
     )
     let recorder = Recorder<Page, NetworkFailure>()
     Self.pages(client).subscribe(recorder)
-    #expect(recorder.values.count == 2_000)
+    expectEqual(recorder.values.count, 2_000)
     #expect(recorder.isFinished)
   }
 
@@ -179,7 +180,7 @@ struct PagesTests {
       )
       .subscribe(recorder)
     try test.scheduler.run()
-    #expect(recorder.values == [["done": true]])
-    #expect(test.transport.calls.map(\.time) == [.zero, .seconds(1), .seconds(6)])
+    expectEqual(recorder.values, [["done": true]])
+    expectEqual(test.transport.calls.map(\.time), [.zero, .seconds(1), .seconds(6)])
   }
 }

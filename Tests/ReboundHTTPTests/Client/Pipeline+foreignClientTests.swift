@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import Rebound
 import ReboundTesting
@@ -50,25 +51,25 @@ final class PipelineForeignClientTests: Sendable {
 
   @Test("a failure for the moment is tried again")
   func retries() async throws {
-    #expect(try await send([answer(503), answer(200)]).status == 200)
-    #expect(attempts.withLock { $0 } == 2)
+    try await expectEqual(send([answer(503), answer(200)]).status, 200)
+    expectEqual(attempts.withLock { $0 }, 2)
   }
 
   @Test("the last answer is the caller's, who may know what it means")
   func lastAnswer() async throws {
-    #expect(try await send([answer(503), answer(503)]).status == 503)
-    #expect(attempts.withLock { $0 } == 2)
+    try await expectEqual(send([answer(503), answer(503)]).status, 503)
+    expectEqual(attempts.withLock { $0 }, 2)
   }
 
   @Test("an answer that a retry cannot mend is no failure", arguments: [200, 304, 404, 501, 505])
   func noFailure(status: Int) async throws {
-    #expect(try await send([answer(status)]).status == status)
+    try await expectEqual(send([answer(status)]).status, status)
   }
 
   @Test("to the stages, too: even a policy that tries anything again makes the call once", arguments: [404, 501])
   func noFailureToStages(status: Int) async throws {
-    #expect(try await send(Array(repeating: answer(status), count: 4), in: unconditional()).status == status)
-    #expect(attempts.withLock { $0 } == 1)
+    try await expectEqual(send(Array(repeating: answer(status), count: 4), in: unconditional()).status, status)
+    expectEqual(attempts.withLock { $0 }, 1)
   }
 
   @Test("policies see the status, the attempt and Retry-After of an answer")
@@ -81,11 +82,11 @@ final class PipelineForeignClientTests: Sendable {
     let pipeline = try Pipeline<ResponseHead>("weather", time: scheduler.time) { Retry(policy) }
     _ = try await send([answer(429, ["Retry-After": "7"])], in: pipeline)
     let failure = try #require(seen.withLock { $0.first })
-    #expect(failure.kind == .tooManyRequests)
-    #expect(failure.status == 429)
-    #expect(failure.retryAfter == .seconds(7))
-    #expect(failure.call.attempt == 1)
-    #expect(failure.call.operation == "getWeather")
+    expectEqual(failure.kind, .tooManyRequests)
+    expectEqual(failure.status, 429)
+    expectEqual(failure.retryAfter, .seconds(7))
+    expectEqual(failure.call.attempt, 1)
+    expectEqual(failure.call.operation, "getWeather")
   }
 
   @Test("a wait of this process that ends with the time says nothing about the service, also within the call")
@@ -105,8 +106,8 @@ final class PipelineForeignClientTests: Sendable {
           try await bulkhead.run { head }
         }
       }
-      #expect(failure?.kind == .deadlineExceeded)
-      #expect(breaker.state == .closed)
+      expectEqual(failure?.kind, .deadlineExceeded)
+      expectEqual(breaker.state, .closed)
       permit.release()
     }
   }
@@ -115,22 +116,22 @@ final class PipelineForeignClientTests: Sendable {
   func thrown() async throws {
     let reset: Result<ResponseHead, any Error> = .failure(TransportFailure(.reset))
     let failure = await #expect(throws: NetworkFailure.self) { try await send([reset, reset]) }
-    #expect(failure?.kind == .transport(.reset))
-    #expect(failure?.call.operation == "getWeather")
-    #expect(attempts.withLock { $0 } == 2)
+    expectEqual(failure?.kind, .transport(.reset))
+    expectEqual(failure?.call.operation, "getWeather")
+    expectEqual(attempts.withLock { $0 }, 2)
   }
 
   @Test("what may not be sent twice is not retried")
   func notIdempotent() async throws {
     let call = NetworkFailure.Call(operation: "order", method: .post)
-    #expect(try await send([answer(503)], as: call).status == 503)
+    try await expectEqual(send([answer(503)], as: call).status, 503)
   }
 
   @Test("what can be sent once is not, even under a policy that tries anything again")
   func notReplayable() async throws {
     let call = NetworkFailure.Call(operation: "order", isReplayable: false)
-    #expect(try await send([answer(503)], as: call, in: unconditional()).status == 503)
-    #expect(attempts.withLock { $0 } == 1)
+    try await expectEqual(send([answer(503)], as: call, in: unconditional()).status, 503)
+    expectEqual(attempts.withLock { $0 }, 1)
   }
 
   @Test("a cancel stays one")
@@ -146,10 +147,10 @@ final class PipelineForeignClientTests: Sendable {
       failingWhen: NetworkFailure.speaksAgainstService
     )
     let pipeline = try Pipeline<ResponseHead>("weather", time: scheduler.time) { breaker }
-    for _ in 1...2 { #expect(try await send([answer(507), answer(507)], in: pipeline).status == 507) }
+    for _ in 1...2 { try await expectEqual(send([answer(507), answer(507)], in: pipeline).status, 507) }
     let failure = await #expect(throws: NetworkFailure.self) { try await send([], in: pipeline) }
-    #expect(failure?.kind == .circuitOpen)
-    #expect(failure?.call.operation == "getWeather")
+    expectEqual(failure?.kind, .circuitOpen)
+    expectEqual(failure?.call.operation, "getWeather")
   }
 
   @Test("what a timeout has cut off is tried again if the call may be", arguments: [HTTPMethod.get, .post])
@@ -171,11 +172,11 @@ final class PipelineForeignClientTests: Sendable {
           return ResponseHead(status: 200, url: url)
         }
       }
-      guard method == .post else { return #expect(try await send().status == 200) }
+      guard method == .post else { return try await expectEqual(send().status, 200) }
       let failure = await #expect(throws: NetworkFailure.self) { try await send() }
-      #expect(failure?.kind == .transport(.timeout(.total)))
-      #expect(failure?.call.operation == "getWeather")
-      #expect(failure?.call.duration == .seconds(3))
+      expectEqual(failure?.kind, .transport(.timeout(.total)))
+      expectEqual(failure?.call.operation, "getWeather")
+      expectEqual(failure?.call.duration, .seconds(3))
     }
   }
 
@@ -186,7 +187,7 @@ final class PipelineForeignClientTests: Sendable {
       #expect(NetworkFailure(refusal: timeout).call.operation.isEmpty)
       return ResponseHead(status: 200, url: url)
     }
-    #expect(answer.status == 200)
+    expectEqual(answer.status, 200)
     #expect(NetworkFailure(refusal: timeout).call.operation.isEmpty)
   }
 
@@ -211,8 +212,8 @@ final class PipelineForeignClientTests: Sendable {
     let answer = try await pipeline.run(foreign: .init(operation: "getWeather"), head: { $0 }) {
       throw TransportFailure(.reset)
     }
-    #expect(answer.status == 200)
-    #expect(seen.values == ["", ""])
+    expectEqual(answer.status, 200)
+    expectEqual(seen.values, ["", ""])
   }
 
   @Test("the failure in the end tells of the attempts before")
@@ -221,9 +222,9 @@ final class PipelineForeignClientTests: Sendable {
     let failure = await #expect(throws: NetworkFailure.self) {
       try await send([answer(503), reset, reset], in: pipeline(retries: 2))
     }
-    #expect(failure?.call.attempt == 3)
-    #expect(failure?.earlier.map(\.kind) == [.serverError(503), .transport(.reset)])
-    #expect(failure?.earlier.map(\.call.attempt) == [1, 2])
+    expectEqual(failure?.call.attempt, 3)
+    expectEqual(failure?.earlier.map(\.kind), [.serverError(503), .transport(.reset)])
+    expectEqual(failure?.earlier.map(\.call.attempt), [1, 2])
   }
 
   @Test("an answer is named with what the server says and the pause that it asks for")
@@ -235,10 +236,10 @@ final class PipelineForeignClientTests: Sendable {
       receivedAt: HTTPDate(secondsSinceEpoch: 0)
     )
     let failure = NetworkFailure(answer, of: .init(operation: "getWeather"))
-    #expect(failure.kind == .serverError(503))
-    #expect(failure.retryAfter == .seconds(7))
-    #expect(failure.localizedDescription == "Closed")
-    #expect(failure.call.operation == "getWeather")
+    expectEqual(failure.kind, .serverError(503))
+    expectEqual(failure.retryAfter, .seconds(7))
+    expectEqual(failure.localizedDescription, "Closed")
+    expectEqual(failure.call.operation, "getWeather")
   }
 
   @Test("URLSession's answer has its status, its fields in an order, and its address")
@@ -247,8 +248,8 @@ final class PipelineForeignClientTests: Sendable {
       HTTPURLResponse(url: url, statusCode: 503, httpVersion: "HTTP/1.1", headerFields: ["Retry-After": "2", "A": "b"])
     )
     let head = ResponseHead(response, for: URL(filePath: "/asked"))
-    #expect(head.status == 503)
-    #expect(head.headers.map(\.name) == ["A", "Retry-After"])
-    #expect(head.url == url)
+    expectEqual(head.status, 503)
+    expectEqual(head.headers.map(\.name), ["A", "Retry-After"])
+    expectEqual(head.url, url)
   }
 }

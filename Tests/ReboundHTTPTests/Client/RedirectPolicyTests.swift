@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import Rebound
 import ReboundHTTP
@@ -33,10 +34,10 @@ struct RedirectPolicyTests {
       Anything(method: before, body: body)
     )
     #expect(failure == nil)
-    #expect(calls.map(\.request.method) == [before, after])
+    expectEqual(calls.map(\.request.method), [before, after])
     #expect(calls.last?.request.url.absoluteString == "https://api.example/other")
-    #expect(calls.last?.body == (after == before ? calls.first?.body : Data()))
-    #expect(calls.last?.request.headers.contains(name: "Content-Type") == (after == before && !body.isNone))
+    expectEqual(calls.last?.body, after == before ? calls.first?.body : Data())
+    expectEqual(calls.last?.request.headers.contains(name: "Content-Type"), after == before && !body.isNone)
   }
 
   @Test("without its body, a request has no fields that speak of it (RFC 9110 §15.4)", arguments: [301, 302, 303, 307])
@@ -49,7 +50,7 @@ struct RedirectPolicyTests {
     let order = Anything(method: .post, headers: headers, body: .form(["a": 1]))
     let (calls, _) = try Self.run([.redirect(status, to: "/other"), .status(200)], order)
     let kept = try #require(calls.last?.request.headers)
-    for name in names { #expect(kept.contains(name: name) == (status == 307), "\(name)") }
+    for name in names { expectEqual(kept.contains(name: name), status == 307, "\(name)") }
     #expect(kept.contains(name: "Accept") && kept.contains(name: "X-Content"))
   }
 
@@ -60,9 +61,9 @@ struct RedirectPolicyTests {
       let write = Anything(method: method, headers: headers, body: method == .put ? .form(["a": 1]) : .none)
       for location in ["/b", "https://other.example/b"] {
         let (calls, _) = try Self.run([.redirect(307, to: location), .status(204)], write, .follow().carryingBodies())
-        #expect(calls.map(\.request.method) == [method, method])
-        #expect(calls.last?.request.headers["If-Match"] == #""v1""#, "\(method) to \(location)")
-        #expect(calls.last?.request.headers.contains(name: "If-Unmodified-Since") == true)
+        expectEqual(calls.map(\.request.method), [method, method])
+        expectEqual(calls.last?.request.headers["If-Match"], #""v1""#, "\(method) to \(location)")
+        expectEqual(calls.last?.request.headers.contains(name: "If-Unmodified-Since"), true)
       }
     }
   }
@@ -82,8 +83,8 @@ struct RedirectPolicyTests {
         [.redirect(status, to: "/b"), .status(200)],
         Anything(method: method, headers: [name: value])
       )
-      #expect(calls.count == 2)
-      #expect(calls.last?.request.headers.contains(name: name) == isKept, "\(status) after \(method)")
+      expectEqual(calls.count, 2)
+      expectEqual(calls.last?.request.headers.contains(name: name), isKept, "\(status) after \(method)")
     }
   }
 
@@ -98,7 +99,10 @@ struct RedirectPolicyTests {
     )
     test.client.redirects = .follow().carryingBodies()
     _ = try test.run(Anything(method: .post, body: .form(["a": 1]), idempotency: .key("order 7")))
-    #expect(test.transport.calls.map { $0.request.headers["Idempotency-Key"] } == Array(repeating: "order 7", count: 4))
+    expectEqual(
+      test.transport.calls.map { $0.request.headers["Idempotency-Key"] },
+      Array(repeating: "order 7", count: 4)
+    )
   }
 
   @Test("fields go to the same origin only, but for those that say what is asked for, and those that are named")
@@ -120,11 +124,11 @@ struct RedirectPolicyTests {
       )
       let headers = try #require(calls.last?.request.headers)
       for name in ["Authorization", "Cookie", "X-Access-Token", "X-Other", "X-Request-ID", "traceparent"] {
-        #expect(headers.contains(name: name) == keeps, "\(name) to \(location)")
+        expectEqual(headers.contains(name: name), keeps, "\(name) to \(location)")
       }
-      #expect(headers["Accept-Language"] == "it")
-      #expect(headers["X-Lab"] == "e")
-      #expect(headers["Priority"] == "u=1")
+      expectEqual(headers["Accept-Language"], "it")
+      expectEqual(headers["X-Lab"], "e")
+      expectEqual(headers["Priority"], "u=1")
     }
   }
 
@@ -133,15 +137,15 @@ struct RedirectPolicyTests {
     let order = Anything(method: .post, body: .form(["a": 1]))
     let elsewhere = "https://other.example:8443/orders?s=cret"
     let (calls, failure) = try Self.run([.redirect(status, to: elsewhere), .status(200)], order)
-    #expect(calls.count == 1)
-    #expect(failure?.kind == .redirectRefused)
-    #expect(failure?.status == status)
-    #expect(failure?.isTransient == false)
+    expectEqual(calls.count, 1)
+    expectEqual(failure?.kind, .redirectRefused)
+    expectEqual(failure?.status, status)
+    expectEqual(failure?.isTransient, false)
     let refusal = try #require(failure?.underlying as? RedirectRefused)
-    #expect(refusal.status == status)
+    expectEqual(refusal.status, status)
     #expect(refusal.origin == "https://other.example:8443")
-    #expect(failure?.description.contains("allow it with RedirectPolicy.carryingBodies()") == true)
-    #expect(failure?.description.contains("s=cret") == false)
+    expectEqual(failure?.description.contains("allow it with RedirectPolicy.carryingBodies()"), true)
+    expectEqual(failure?.description.contains("s=cret"), false)
   }
 
   @Test("a body is taken to another origin if the policy says so, or if nothing is left of it")
@@ -154,13 +158,13 @@ struct RedirectPolicyTests {
       .follow().carryingBodies()
     )
     #expect(failure == nil)
-    #expect(allowed.map(\.body) == [Data("a=1".utf8), Data("a=1".utf8)])
+    expectEqual(allowed.map(\.body), [Data("a=1".utf8), Data("a=1".utf8)])
     let (asked, _) = try Self.run([.redirect(303, to: elsewhere), .status(200)], order)
-    #expect(asked.map(\.request.method) == [.post, .get])
+    expectEqual(asked.map(\.request.method), [.post, .get])
     let (empty, _) = try Self.run([.redirect(307, to: elsewhere), .status(200)], Anything(method: .delete))
-    #expect(empty.map(\.request.method) == [.delete, .delete])
+    expectEqual(empty.map(\.request.method), [.delete, .delete])
     let (home, _) = try Self.run([.redirect(307, to: "/orders"), .status(200)], order)
-    #expect(home.map(\.body) == [Data("a=1".utf8), Data("a=1".utf8)])
+    expectEqual(home.map(\.body), [Data("a=1".utf8), Data("a=1".utf8)])
   }
 
   @Test(
@@ -169,8 +173,8 @@ struct RedirectPolicyTests {
   )
   func downgrade(location: String) throws {
     let (calls, failure) = try Self.run([.redirect(to: location)])
-    #expect(calls.count == 1)
-    #expect(failure?.kind == .unexpectedStatus(302))
+    expectEqual(calls.count, 1)
+    expectEqual(failure?.kind, .unexpectedStatus(302))
   }
 
   @Test(
@@ -181,16 +185,16 @@ struct RedirectPolicyTests {
     let headers = HTTPHeaders(locations.map { HTTPHeaders.Field("Location", $0) })
     let (calls, failure) = try Self.run([.response(302, headers), .status(200)])
     let addresses = ["https://api.example/v1", "https://api.example/a"]
-    #expect(calls.map(\.request.url.absoluteString) == (isFollowed ? addresses : [addresses[0]]))
-    #expect(failure?.kind == (isFollowed ? nil : .unexpectedStatus(302)))
+    expectEqual(calls.map(\.request.url.absoluteString), isFollowed ? addresses : [addresses[0]])
+    expectEqual(failure?.kind, isFollowed ? nil : .unexpectedStatus(302))
   }
 
   @Test("a circle ends at the limit, and counts the redirects")
   func circle() throws {
     let (calls, failure) = try Self.run(Array(repeating: .redirect(to: "/a"), count: 20), Anything(), .follow(limit: 3))
-    #expect(calls.count == 4)
-    #expect(failure?.kind == .transport(.tooManyRedirects))
-    #expect(failure?.transport?.redirects == 3)
+    expectEqual(calls.count, 4)
+    expectEqual(failure?.kind, .transport(.tooManyRedirects))
+    expectEqual(failure?.transport?.redirects, 3)
   }
 
   @Test("what fails after a redirect proves nothing about the request before")
@@ -199,14 +203,14 @@ struct RedirectPolicyTests {
       [.redirect(307, to: "/b"), .refused],
       Anything(method: .post, body: .form(["a": 1]))
     )
-    #expect(failure?.kind == .transport(.connect))
-    #expect(failure?.isRetryable == false)
+    expectEqual(failure?.kind, .transport(.connect))
+    expectEqual(failure?.isRetryable, false)
   }
 
   @Test("the exchange that was redirected is cancelled")
   func cancelsLast() throws {
     let (calls, _) = try Self.run([.redirect(to: "/b"), .status(200)])
-    #expect(calls.map(\.isCancelled) == [true, false])
+    expectEqual(calls.map(\.isCancelled), [true, false])
   }
 
   @Test(
@@ -233,11 +237,11 @@ struct RedirectPolicyTests {
     transport.tell(.chunk(Data("old".utf8)), of: 0)
     transport.tell(.finished, of: 0)
     transport.tell(.failed(TransportFailure(.reset)), of: 0)
-    #expect(recorder.events.count == 1)
-    #expect(log.events.count == told)
+    expectEqual(recorder.events.count, 1)
+    expectEqual(log.events.count, told)
     transport.tell(.chunk(Data("new".utf8)), of: 1)
     transport.tell(.finished, of: 1)
-    #expect(recorder.values == [Data("new".utf8)])
+    expectEqual(recorder.values, [Data("new".utf8)])
     #expect(recorder.isFinished)
   }
 
@@ -246,13 +250,13 @@ struct RedirectPolicyTests {
     var test = ClientUnderTest([.redirect(to: "/b").after(.seconds(2)), .status(200)])
     test.client.deadlineHeader = "Grpc-Timeout"
     #expect(try test.run(Anything(deadline: .seconds(10))).failure == nil)
-    #expect(test.transport.calls.map(\.request.limits.total) == [.seconds(10), .seconds(8)])
-    #expect(test.transport.calls.map { $0.request.headers["Grpc-Timeout"] } == ["10000m", "8000m"])
+    expectEqual(test.transport.calls.map(\.request.limits.total), [.seconds(10), .seconds(8)])
+    expectEqual(test.transport.calls.map { $0.request.headers["Grpc-Timeout"] }, ["10000m", "8000m"])
   }
 
   @Test("none are followed, or only those that stay, if the client says so")
   func policies() throws {
-    #expect(try Self.run([.redirect(to: "/b")], Anything(), .none).failure?.kind == .unexpectedStatus(302))
+    try expectEqual(Self.run([.redirect(to: "/b")], Anything(), .none).failure?.kind, .unexpectedStatus(302))
     #expect(try Self.run([.redirect(to: "https://b.example/")], Anything(), .sameOrigin()).calls.count == 1)
     #expect(try Self.run([.redirect(to: "/b"), .status(200)], Anything(), .sameOrigin()).failure == nil)
   }
@@ -262,8 +266,8 @@ struct RedirectPolicyTests {
     let stream = BodyStream.once { _ in Data() }
     let request = Anything(method: .put, body: .stream(stream, contentType: "a/b"))
     let (calls, failure) = try Self.run([.redirect(307, to: "/b")], request)
-    #expect(calls.count == 1)
-    #expect(failure?.kind == .unexpectedStatus(307))
+    expectEqual(calls.count, 1)
+    expectEqual(failure?.kind, .unexpectedStatus(307))
   }
 }
 

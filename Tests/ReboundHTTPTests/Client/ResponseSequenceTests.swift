@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import Rebound
 import ReboundHTTP
@@ -30,10 +31,10 @@ struct ResponseSequenceTests {
         MainActor.assertIsolated()
         came.append(chunk)
       }
-      #expect(came == Self.pieces, "each loop is a call of its own")
+      expectEqual(came, Self.pieces, "each loop is a call of its own")
     }
-    #expect(progress.values == [.received(2, of: 3), .received(3, of: 3), .received(2, of: 3), .received(3, of: 3)])
-    #expect(stopped.pendingCount == 0)
+    expectEqual(progress.values, [.received(2, of: 3), .received(3, of: 3), .received(2, of: 3), .received(3, of: 3)])
+    expectEqual(stopped.pendingCount, 0)
   }
 
   @Test("events of a server wait for no queue")
@@ -47,8 +48,8 @@ struct ResponseSequenceTests {
       came.append(event.data)
       if came.count == 2 { break }
     }
-    #expect(came == ["a", "b"])
-    #expect(stopped.pendingCount == 0)
+    expectEqual(came, ["a", "b"])
+    expectEqual(stopped.pendingCount, 0)
   }
 
   @Test("that there are no more events ends the loop")
@@ -67,10 +68,10 @@ struct ResponseSequenceTests {
     for try await page in pages {
       MainActor.assertIsolated()
       came += page.items
-      #expect(transport.count == came.count)
+      expectEqual(transport.count, came.count)
     }
-    #expect(came == [0, 1, 2])
-    #expect(stopped.pendingCount == 0)
+    expectEqual(came, [0, 1, 2])
+    expectEqual(stopped.pendingCount, 0)
   }
 
   @Test("a response with what is known about it waits for no queue")
@@ -80,18 +81,18 @@ struct ResponseSequenceTests {
     let progress = ValueLog<TransferProgress>()
     let response = try await client.response(of: Forecast(city: "Rome"), progress: progress.append)
     MainActor.assertIsolated()
-    #expect(response.value == Place(name: "Rome", temperature: 12))
+    expectEqual(response.value, Place(name: "Rome", temperature: 12))
     #expect(response.status == 200 && response.head.headers["ETag"] == "\"1\"")
-    #expect(response.source == .network)
+    expectEqual(response.source, .network)
     let count = Int64(rome.utf8.count)
-    #expect(progress.values == [.received(count, of: count)])
+    expectEqual(progress.values, [.received(count, of: count)])
     do throws(NetworkFailure) {
       _ = try await client.response(of: Forecast(city: "Rome"))
       Issue.record("a 404 gave a response")
     } catch {
-      #expect(error.kind == .notFound)
+      expectEqual(error.kind, .notFound)
     }
-    #expect(stopped.pendingCount == 0)
+    expectEqual(stopped.pendingCount, 0)
   }
 
   @Test("a failure is thrown once, with its type, behind what came before")
@@ -102,24 +103,24 @@ struct ResponseSequenceTests {
       deliveringOn: TestScheduler()
     )
     var chunks = client.chunkSequence(of: Anything()).makeAsyncIterator()
-    #expect(try await chunks.next() == Self.pieces[0])
+    try await expectEqual(chunks.next(), Self.pieces[0])
     do throws(NetworkFailure) {
       _ = try await chunks.next()
       Issue.record("a body that breaks off has no end")
     } catch {
-      #expect(error.kind == .transport(.truncated))
+      expectEqual(error.kind, .transport(.truncated))
     }
     #expect(try await chunks.next() == nil)
 
     let pages = Self.client([.ok(#"{"items":[0],"next":1}"#), .status(500)], deliveringOn: TestScheduler())
       .pageSequence(of: PagesTests.Numbers(page: 0)) { $0.next.map { PagesTests.Numbers(page: $0) } }
     var iterator = pages.makeAsyncIterator()
-    #expect(try await iterator.next()?.items == [0])
+    try await expectEqual(iterator.next()?.items, [0])
     do throws(NetworkFailure) {
       _ = try await iterator.next()
       Issue.record("a 500 gave a page")
     } catch {
-      #expect(error.kind == .serverError(500))
+      expectEqual(error.kind, .serverError(500))
     }
     #expect(try await iterator.next()?.items == nil)
   }
@@ -133,9 +134,9 @@ struct ResponseSequenceTests {
     }
     let failure: NetworkFailure? =
       if case .failure(let error) = await loop.result { error as? NetworkFailure } else { nil }
-    #expect(failure?.kind == .cancelled)
-    #expect(failure?.call.operation == "Anything")
-    #expect(transport.told == ["begin", "cancel"])
+    expectEqual(failure?.kind, .cancelled)
+    expectEqual(failure?.call.operation, "Anything")
+    expectEqual(transport.told, ["begin", "cancel"])
   }
 
   @Test("who leaves the loop ends the call")
@@ -143,7 +144,7 @@ struct ResponseSequenceTests {
     let transport = Flood(pieces: 2)
     let client = WebAPIClient(baseURL: .service, transport: transport, deliveringOn: TestScheduler())
     for try await _ in client.chunkSequence(of: Anything()) { break }
-    #expect(transport.told == ["begin", "cancel"])
+    expectEqual(transport.told, ["begin", "cancel"])
   }
 
   @Test("nothing is sent before a piece is awaited, and who takes none has the transport pause")
@@ -153,10 +154,10 @@ struct ResponseSequenceTests {
     var chunks = client.chunkSequence(of: Anything()).makeAsyncIterator()
     #expect(transport.told.isEmpty)
     for told in [["begin", "pause"], ["begin", "pause"], ["begin", "pause", "resume"]] {
-      #expect(try await chunks.next()?.count == 32_768)
-      #expect(transport.told == told)
+      try await expectEqual(chunks.next()?.count, 32_768)
+      expectEqual(transport.told, told)
     }
-    #expect(try await chunks.next()?.count == 32_768)
+    try await expectEqual(chunks.next()?.count, 32_768)
     #expect(try await chunks.next() == nil)
   }
 }

@@ -1,3 +1,4 @@
+import Expectations
 import StreamSupport
 import Testing
 
@@ -18,12 +19,12 @@ struct ScopedFunctionTests {
         return 7
       }
     }()
-    #expect(try await scoped.call() == 7)
+    try await expectEqual(scoped.call(), 7)
     #expect(released != nil)
     await scoped.end()
     #expect(released == nil)
     await #expect(throws: CancellationError.self) { try await scoped.call() }
-    #expect(calls.withLock { $0 } == 1)
+    expectEqual(calls.withLock { $0 }, 1)
   }
 
   @Test("its scope ends when the last call has ended, with a value or an error")
@@ -46,6 +47,6 @@ struct ScopedFunctionTests {
     running[1].resume(returning: 7)
     await taking.value
     let results = [await first.result, await second.result]
-    #expect(results.compactMap { try? $0.get() } == [7])
+    expectEqual(results.compactMap { try? $0.get() }, [7])
   }
 }

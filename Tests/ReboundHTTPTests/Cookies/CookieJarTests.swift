@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import ReboundHTTP
 import Testing
@@ -107,7 +108,7 @@ struct CookieJarTests {
   )
   func matches(cookie: CookieCase) throws {
     let jar = try Self.jar(cookie.field, from: cookie.origin)
-    #expect(try (Self.sent(jar, to: cookie.target) != nil) == cookie.isSent)
+    try expectEqual(Self.sent(jar, to: cookie.target) != nil, cookie.isSent)
   }
 
   @Test(
@@ -119,7 +120,7 @@ struct CookieJarTests {
     ] as [(String, String?)]
   )
   func fields(field: String, sent: String?) throws {
-    #expect(try Self.sent(Self.jar(field)) == sent)
+    try expectEqual(Self.sent(Self.jar(field)), sent)
   }
 
   @Test(
@@ -145,7 +146,7 @@ struct CookieJarTests {
   )
   func ends(attributes: String, after seconds: Int64, isThere: Bool) throws {
     let jar = try Self.jar("a=1; \(attributes)")
-    #expect(try (Self.sent(jar, at: Self.later(seconds)) != nil) == isThere)
+    try expectEqual(Self.sent(jar, at: Self.later(seconds)) != nil, isThere)
   }
 
   @Test(
@@ -158,23 +159,23 @@ struct CookieJarTests {
     var jar = CookieJar()
     try Self.set(["a=1; \(attributes)"], in: &jar, at: now)
     let isThere = !attributes.hasPrefix("Expires") && (left > 0 || attributes == "Path=/")
-    #expect(try (Self.sent(jar, at: now) != nil) == isThere)
+    try expectEqual(Self.sent(jar, at: now) != nil, isThere)
   }
 
   @Test("one of the same name, domain and path takes the other's place, and its age; an end removes it")
   func replaces() throws {
     var jar = try Self.jar("a=1", "b=1")
     try Self.set(["a=2", "a=3; Path=/"], in: &jar, at: Self.later(5))
-    #expect(try Self.sent(jar) == "a=2; b=1; a=3")
+    try expectEqual(Self.sent(jar), "a=2; b=1; a=3")
     try Self.set(["a=; Max-Age=0"], in: &jar)
-    #expect(try Self.sent(jar) == "b=1; a=3")
+    try expectEqual(Self.sent(jar), "b=1; a=3")
   }
 
   @Test("longer paths come first, then what is older (RFC 6265 §5.4)")
   func order() throws {
     var jar = try Self.jar("root=1; Path=/", "deep=1; Path=/a")
     try Self.set(["deeper=1; Path=/a/b", "later=1; Path=/a"], in: &jar, at: Self.later(1))
-    #expect(try Self.sent(jar) == "deeper=1; deep=1; later=1; root=1")
+    try expectEqual(Self.sent(jar), "deeper=1; deep=1; later=1; root=1")
   }
 
   @Test("what was set over TLS is not replaced in the clear")
@@ -188,8 +189,8 @@ struct CookieJarTests {
   func evicts() throws {
     var jar = try Self.jar("a=1; Secure; Path=/; Max-Age=10", "b=1; Path=/; Max-Age=10", "c=1; Path=/; Max-Age=11")
     try Self.set(["a=2; Path=/"], in: &jar, from: "http://www.example.com/", at: Self.later(10))
-    #expect(jar.cookies.map(\.name) == ["c", "a"])
-    #expect(jar.cookies.last?.created == Self.later(10).secondsSinceEpoch)
+    expectEqual(jar.cookies.map(\.name), ["c", "a"])
+    expectEqual(jar.cookies.last?.created, Self.later(10).secondsSinceEpoch)
     #expect(try Self.sent(jar, to: "http://www.example.com/", at: Self.later(10)) == "c=1; a=2")
   }
 
@@ -212,7 +213,7 @@ struct CookieJarTests {
   @Test("is bounded: in the size of one, in the number for a domain, and in all")
   func limits() throws {
     let longest = "a=" + String(repeating: "x", count: 4_095)
-    #expect(try Self.jar(longest).cookies.count == 1)
+    try expectEqual(Self.jar(longest).cookies.count, 1)
     #expect(try Self.jar(longest + "x").cookies.isEmpty)
 
     var jar = try Self.jar("first=1; Path=/used", from: "https://example.com/")
@@ -220,11 +221,11 @@ struct CookieJarTests {
     // The first is the oldest, but was used last.
     _ = jar.field(for: try Self.url("https://example.com/used"), now: Self.now)
     try Self.set(["more=1; Path=/x"], in: &jar, from: "https://example.com/")
-    #expect(jar.cookies.count == 50)
+    expectEqual(jar.cookies.count, 50)
     #expect(Set(jar.cookies.map(\.name)).isSuperset(of: ["first", "more"]))
 
     for number in 0..<3_000 { try Self.set(["a=1"], in: &jar, from: "https://h\(number).example/") }
-    #expect(jar.cookies.count == 3_000)
+    expectEqual(jar.cookies.count, 3_000)
     #expect(try Self.sent(jar, to: "https://h2999.example/") == "a=1")
   }
 
@@ -232,16 +233,16 @@ struct CookieJarTests {
   func codable() throws {
     let jar = try Self.jar("session=1", "kept=2; Max-Age=1000; Secure; HttpOnly; Domain=example.com")
     var back = try JSONDecoder().decode(CookieJar.self, from: JSONEncoder().encode(jar))
-    #expect(back == jar)
+    expectEqual(back, jar)
     back.endSession()
-    #expect(try Self.sent(back) == "kept=2")
-    #expect(back.cookies.first?.isHTTPOnly == true)
+    try expectEqual(Self.sent(back), "kept=2")
+    expectEqual(back.cookies.first?.isHTTPOnly, true)
   }
 
   @Test("descriptions tell no value")
   func descriptions() throws {
     let jar = try Self.jar("session=hunter2")
     #expect(!"\(jar)\(jar.cookies[0])".contains("hunter2"))
-    #expect("\(jar.cookies[0])" == "session=… for www.example.com/a")
+    expectEqual("\(jar.cookies[0])", "session=… for www.example.com/a")
   }
 }

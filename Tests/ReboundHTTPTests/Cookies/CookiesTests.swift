@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import Rebound
 import ReboundHTTP
@@ -20,10 +21,10 @@ struct CookiesTests {
     for base in ["https://api.example", "https://api.example", "https://other.example"] {
       _ = try test.run(Anything(baseURL: URL(string: base)))
     }
-    #expect(Self.sent(test) == [nil, "a=1", nil])
+    expectEqual(Self.sent(test), [nil, "a=1", nil])
     let without = ClientUnderTest(steps)
     for _ in 0..<2 { _ = try without.run(Anything()) }
-    #expect(Self.sent(without) == [nil, nil])
+    expectEqual(Self.sent(without), [nil, nil])
   }
 
   @Test("a redirect's own cookies go along with the next request, and stay behind at another host")
@@ -31,7 +32,7 @@ struct CookiesTests {
     let login = ScriptedTransport.Step.response(302, ["Location": "/in", "Set-Cookie": "session=1; Path=/"])
     let test = ClientUnderTest([login, .redirect(to: "https://other.example/"), .ok("{}")], [Cookies()])
     _ = try test.run(Anything())
-    #expect(Self.sent(test) == [nil, "session=1", nil])
+    expectEqual(Self.sent(test), [nil, "session=1", nil])
   }
 
   @Test("a refusal sets cookies, too, and the next attempt sends them")
@@ -39,7 +40,7 @@ struct CookiesTests {
     let retrying = Retrying(RetryPolicy(clamping: 1, backoff: .immediate))
     let test = ClientUnderTest([Self.setting("a=1", 503), .ok("{}")], [retrying, Cookies()])
     #expect(try test.run(Anything()).failure == nil)
-    #expect(Self.sent(test) == [nil, "a=1"])
+    expectEqual(Self.sent(test), [nil, "a=1"])
   }
 
   @Test("what signs a request sees them, wherever it stands in the list")
@@ -53,7 +54,7 @@ struct CookiesTests {
     }
     let test = ClientUnderTest([Self.setting("a=1"), .ok("{}")], [Signing(), Cookies()])
     for _ in 0..<2 { _ = try test.run(Anything()) }
-    #expect(test.transport.calls.map { $0.request.headers["Signature"] } == ["of none", "of a=1"])
+    expectEqual(test.transport.calls.map { $0.request.headers["Signature"] }, ["of none", "of a=1"])
   }
 
   @Test("a Cookie field of the request's own stays as it is")
@@ -61,7 +62,7 @@ struct CookiesTests {
     let test = ClientUnderTest([Self.setting("a=1"), .ok("{}")], [Cookies()])
     _ = try test.run(Anything())
     _ = try test.run(Anything(headers: ["Cookie": "b=2"]))
-    #expect(Self.sent(test) == [nil, "b=2"])
+    expectEqual(Self.sent(test), [nil, "b=2"])
   }
 
   @Test("times go by the client's clock")
@@ -72,7 +73,7 @@ struct CookiesTests {
     _ = try test.run(Anything())
     test.scheduler.advance(by: 1)
     _ = try test.run(Anything())
-    #expect(Self.sent(test) == [nil, "a=1", nil])
+    expectEqual(Self.sent(test), [nil, "a=1", nil])
   }
 
   @Test("clients with the same middleware share them, and can be given those of an earlier run, or none")
@@ -87,7 +88,7 @@ struct CookiesTests {
     _ = try second.run(Anything())
     later.replaceAll(with: cookies.jar)
     _ = try second.run(Anything())
-    #expect(Self.sent(second) == ["a=1", nil, "a=1"])
+    expectEqual(Self.sent(second), ["a=1", nil, "a=1"])
   }
 
   @Test("no log has their values")
@@ -98,7 +99,7 @@ struct CookiesTests {
     )
     _ = try test.run(Anything())
     let failure = try #require(try test.run(Anything()).failure)
-    #expect(test.transport.calls[1].request.headers["Cookie"] == "session=hunter2")
+    expectEqual(test.transport.calls[1].request.headers["Cookie"], "session=hunter2")
     let archive = test.client.redaction.headers(test.transport.calls[1].request.headers)
     #expect(!("\(test.log.lines)\(failure)\(archive)").contains("hunter"))
   }

@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import ReboundHTTP
 import Testing
@@ -25,42 +26,42 @@ struct DecodingFailureTests {
       Station.self,
       #"{"name":"Roma","readings":[{"temperature":1},{"temperature":"12 °C"}]}"#
     )
-    #expect(failure.path == "readings[1].temperature")
-    #expect(failure.expected == "Double")
-    #expect(failure.found == #"a text: "12 °C""#)
+    expectEqual(failure.path, "readings[1].temperature")
+    expectEqual(failure.expected, "Double")
+    expectEqual(failure.found, #"a text: "12 °C""#)
   }
 
   @Test("a member that is missing")
   func missing() throws {
     let failure = try Self.failure(Place.self, #"{"name":"Rome","city":1}"#)
-    #expect(failure.path == "")
-    #expect(failure.expected == "a value for 'temperature'")
-    #expect(failure.found == "an object with 'city', 'name'")
+    expectEqual(failure.path, "")
+    expectEqual(failure.expected, "a value for 'temperature'")
+    expectEqual(failure.found, "an object with 'city', 'name'")
     #expect("\(failure)".hasPrefix("the answer: expected a value for 'temperature', found an object"))
   }
 
   @Test("a null where there should be something")
   func null() throws {
     let failure = try Self.failure(Place.self, #"{"name":"Rome","temperature":null}"#)
-    #expect(failure.path == "temperature")
-    #expect(failure.found == "null")
+    expectEqual(failure.path, "temperature")
+    expectEqual(failure.found, "null")
   }
 
   @Test("a document that is no JSON")
   func corrupted() throws {
     let failure = try Self.failure(Place.self, "Bad Gateway")
     #expect(failure.expected == nil)
-    #expect(failure.snippet == "Bad Gateway")
+    expectEqual(failure.snippet, "Bad Gateway")
   }
 
   @Test("the snippet is capped, and shows no secret, not even one that is of the wrong type")
   func snippet() throws {
     let long = try Self.failure(Place.self, #"{"name":""# + String(repeating: "é", count: 5_000) + #""}"#)
-    #expect(long.snippet.count == DecodingFailure.snippetLength)
+    expectEqual(long.snippet.count, DecodingFailure.snippetLength)
     struct Token: Decodable { let token: Int }
     let secret = try Self.failure(Token.self, #"{"token":"s3cret"}"#)
     #expect(!"\(secret)".contains("s3cret"))
-    #expect(secret.found == "a text")
+    expectEqual(secret.found, "a text")
   }
 
   @Test(
@@ -70,11 +71,11 @@ struct DecodingFailureTests {
   func credential(value: String) throws {
     struct Answer: Decodable { let data: Int }
     let one = try Self.failure(Answer.self, #"{"data":"\#(value)"}"#)
-    #expect(one.found == "a text")
+    expectEqual(one.found, "a text")
     #expect(!"\(one)".contains("s3cret"))
     let several = try Self.failure([Int].self, #"[1,"\#(value)"]"#)
-    #expect(several.path == "[1]")
-    #expect(several.found == "a text")
+    expectEqual(several.path, "[1]")
+    expectEqual(several.found, "a text")
   }
 
   @Test("a secret that is no case of an enumeration is not in the decoder's words")

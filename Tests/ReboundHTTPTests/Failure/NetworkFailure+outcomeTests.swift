@@ -1,3 +1,4 @@
+import Expectations
 import ReboundHTTP
 import Testing
 
@@ -16,6 +17,6 @@ struct NetworkFailureOutcomeTests {
   )
   func outcomes(kind: NetworkFailure.Kind, status: Int?, outcome: String) {
     let head = status.map { ResponseHead(status: $0, url: .service) }
-    #expect(NetworkFailure(kind, head: head).outcome == outcome)
+    expectEqual(NetworkFailure(kind, head: head).outcome, outcome)
   }
 }

@@ -1,4 +1,5 @@
 import Combine
+import Expectations
 import Foundation
 import Rebound
 import ReboundHTTP
@@ -43,31 +44,31 @@ struct NetworkFailureRefusalTests {
   )
   func kinds(error: any Error, kind: NetworkFailure.Kind, pause: Duration?) async {
     let failure = NetworkFailure(refusal: error)
-    #expect(failure.kind == kind)
-    #expect(failure.retryAfter == pause)
-    #expect(failure.underlying.map { type(of: $0) == type(of: error) } == true)
-    #expect(failure.errorDescription?.isEmpty == false)
+    expectEqual(failure.kind, kind)
+    expectEqual(failure.retryAfter, pause)
+    expectEqual(failure.underlying.map { type(of: $0) == type(of: error) }, true)
+    expectEqual(failure.errorDescription?.isEmpty, false)
     // A cancel is not traced.
     let traced = await #expect(throws: (any Error).self) { try await Self.checkpoint.run { throw error } }
-    #expect(traced.map { NetworkFailure(refusal: $0).kind } == kind)
+    expectEqual(traced.map { NetworkFailure(refusal: $0).kind }, kind)
   }
 
   @Test("what another client throws has its verdict, and counts as not idempotent")
   func foreign() throws {
     let reset = NetworkFailure(refusal: URLError(.networkConnectionLost))
-    #expect(reset.kind == .transport(.reset))
+    expectEqual(reset.kind, .transport(.reset))
     #expect(reset.transport?.underlying is URLError)
     #expect(!reset.isRetryable)
     let tooLarge = NetworkFailure(refusal: TransportFailure(.tooLarge, responseLimit: 7))
-    #expect(tooLarge.kind == .transport(.tooLarge))
-    #expect(tooLarge.transport?.responseLimit == 7)
+    expectEqual(tooLarge.kind, .transport(.tooLarge))
+    expectEqual(tooLarge.transport?.responseLimit, 7)
     #expect(NetworkFailure(refusal: TransportFailure(.connect)).isRetryable)
   }
 
   @Test("a failure of a call stays what it is")
   func own() throws {
     let failure = NetworkFailure(.notFound, call: .init(operation: "Forecast"))
-    #expect(NetworkFailure(refusal: failure).call.operation == "Forecast")
+    expectEqual(NetworkFailure(refusal: failure).call.operation, "Forecast")
   }
 
   @Test("what a refresh has failed with for the moment is what the call fails with")
@@ -80,9 +81,9 @@ struct NetworkFailureRefusalTests {
     let failure = NetworkFailure(
       refusal: TokenRefreshFailure(reason: .failed, underlying: cause, retryAfter: .seconds(9))
     )
-    #expect(failure.kind == .serverError(503))
-    #expect(failure.status == 503)
-    #expect(failure.retryAfter == .seconds(9))
+    expectEqual(failure.kind, .serverError(503))
+    expectEqual(failure.status, 503)
+    expectEqual(failure.retryAfter, .seconds(9))
   }
 
   @Test(
@@ -97,7 +98,7 @@ struct NetworkFailureRefusalTests {
     ] as [(any Error, Bool)]
   )
   func retryable(error: any Error, isRetryable: Bool) {
-    #expect(NetworkFailure(refusal: error).isRetryable == isRetryable)
+    expectEqual(NetworkFailure(refusal: error).isRetryable, isRetryable)
   }
 
   @Test(
@@ -114,7 +115,7 @@ struct NetworkFailureRefusalTests {
     ] as [(any Error, Bool)]
   )
   func speaksAgainstService(error: any Error, speaks: Bool) {
-    #expect(NetworkFailure.speaksAgainstService(error) == speaks)
+    expectEqual(NetworkFailure.speaksAgainstService(error), speaks)
   }
 
   // MARK: Around a client
@@ -134,27 +135,27 @@ struct NetworkFailureRefusalTests {
     let time = test.scheduler.time
     let call = test.client.publisher(for: Forecast(city: "Rome"))
     let breaker = CircuitBreaker("api", policy: try .consecutive(1, openFor: .seconds(30)))
-    #expect(try end(call.protected(by: breaker, time: time), test)?.kind == .serverError(500))
+    try expectEqual(end(call.protected(by: breaker, time: time), test)?.kind, .serverError(500))
     let open = try end(call.protected(by: breaker, time: time), test)
-    #expect(open?.kind == .circuitOpen)
-    #expect(open?.retryAfter == .seconds(30))
-    #expect(test.transport.count == 1)
+    expectEqual(open?.kind, .circuitOpen)
+    expectEqual(open?.retryAfter, .seconds(30))
+    expectEqual(test.transport.count, 1)
 
     let bulkhead = Bulkhead("api", policy: try BulkheadPolicy(maxConcurrent: 1))
     let first = Recorder<Place, NetworkFailure>(on: test.scheduler)
     call.limited(by: bulkhead, time: time).subscribe(first)
-    #expect(try end(call.limited(by: bulkhead, time: time), test)?.kind == .busy)
+    try expectEqual(end(call.limited(by: bulkhead, time: time), test)?.kind, .busy)
     first.cancel()
 
     let limiter = RateLimiter("api", policy: try .fixedWindow(1, per: .seconds(60)))
     let second = Recorder<Place, NetworkFailure>(on: test.scheduler)
     call.rateLimited(by: limiter, time: time).subscribe(second)
     let limited = try end(call.rateLimited(by: limiter, time: time), test)
-    #expect(limited?.kind == .rateLimited)
-    #expect(limited?.retryAfter.map { $0 > .zero && $0 <= .seconds(60) } == true)
+    expectEqual(limited?.kind, .rateLimited)
+    expectEqual(limited?.retryAfter.map { $0 > .zero && $0 <= .seconds(60) }, true)
     second.cancel()
 
-    #expect(try end(call.timeout(.attempt(.seconds(3)), time: time), test)?.kind == .transport(.timeout(.total)))
+    try expectEqual(end(call.timeout(.attempt(.seconds(3)), time: time), test)?.kind, .transport(.timeout(.total)))
   }
 }
 
@@ -176,12 +177,12 @@ struct RetryHTTPInPipelineTests {
   @Test("tries again what may be sent again, and nothing else, and the failure stays the call's")
   func retries() throws {
     let transient = try run([.status(503)], Anything()) { Retry(.http) }
-    #expect(transient.calls == 3)
-    #expect((transient.failure as? NetworkFailure)?.kind == .serverError(503))
-    #expect(try run([.status(404)], Anything()) { Retry(.http) }.calls == 1)
-    #expect(try run([.status(503)], Anything(method: .post)) { Retry(.http) }.calls == 1)
+    expectEqual(transient.calls, 3)
+    expectEqual((transient.failure as? NetworkFailure)?.kind, .serverError(503))
+    try expectEqual(run([.status(404)], Anything()) { Retry(.http) }.calls, 1)
+    try expectEqual(run([.status(503)], Anything(method: .post)) { Retry(.http) }.calls, 1)
     let budget = try RetryBudget.ratio(0, floor: 1)
-    #expect(try run([.status(503)], Anything()) { Retry(.http, budget: budget) }.calls == 2)
+    try expectEqual(run([.status(503)], Anything()) { Retry(.http, budget: budget) }.calls, 2)
   }
 
   @Test("leaves a circuit alone that opens meanwhile, and waits for a limiter as long as that asks")
@@ -190,14 +191,14 @@ struct RetryHTTPInPipelineTests {
       Retry(.http)
       try CircuitBreakerPolicy.consecutive(2)
     }
-    #expect(open.calls == 2)
+    expectEqual(open.calls, 2)
     #expect(open.failure is CircuitOpen)
     let limiter = RateLimiter("api", policy: try .fixedWindow(1, per: .seconds(60)))
     let limited = try run([.status(503)], Anything()) {
       Retry(.http)
       limiter
     }
-    #expect(limited.calls == 2)
+    expectEqual(limited.calls, 2)
   }
 
   @Test("an async function is tried again by the same rule")
@@ -210,14 +211,14 @@ struct RetryHTTPInPipelineTests {
         throw NetworkFailure(.serverError(503))
       }
     }
-    #expect(calls.count == 3)
+    expectEqual(calls.count, 3)
     await #expect(throws: CancelledByHand.self) {
       try await pipeline.run {
         calls.add()
         throw CancelledByHand()
       }
     }
-    #expect(calls.count == 4)
+    expectEqual(calls.count, 4)
   }
 
   private struct CancelledByHand: Error {}

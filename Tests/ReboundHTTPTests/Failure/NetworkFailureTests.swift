@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import Rebound
 import ReboundHTTP
@@ -24,7 +25,7 @@ struct NetworkFailureTests {
     ]
   )
   func transientStatuses(status: Int, isTransient: Bool) {
-    #expect(Self.failure(status: status).isTransient == isTransient)
+    expectEqual(Self.failure(status: status).isTransient, isTransient)
   }
 
   @Test("a failure is a value: what is changed in a copy stays out of the original, and all else stays as it was")
@@ -70,10 +71,10 @@ struct NetworkFailureTests {
   func transportTable(kind: TransportFailure.Kind, isTransient: Bool, provesNothingWasSent: Bool) {
     let transport = TransportFailure(kind)
     let failure = NetworkFailure(.transport(kind), underlying: transport)
-    #expect(failure.isTransient == isTransient)
-    #expect(transport.provesNothingWasSent == provesNothingWasSent)
-    #expect(Self.isRetryable(failure, .get) == isTransient)
-    #expect(Self.isRetryable(failure, .post) == (isTransient && provesNothingWasSent))
+    expectEqual(failure.isTransient, isTransient)
+    expectEqual(transport.provesNothingWasSent, provesNothingWasSent)
+    expectEqual(Self.isRetryable(failure, .get), isTransient)
+    expectEqual(Self.isRetryable(failure, .post), isTransient && provesNothingWasSent)
   }
 
   @Test("what the transport knows of the sending counts for more than the kind")
@@ -148,7 +149,7 @@ struct NetworkFailureTests {
       410: .gone, 422: .unprocessable, 429: .tooManyRequests, 418: .clientError(418), 500: .serverError(500),
       503: .serverError(503), 302: .unexpectedStatus(302), 511: .captivePortal,
     ]
-    for (status, kind) in kinds { #expect(NetworkFailure.Kind(status: status) == kind) }
+    for (status, kind) in kinds { expectEqual(NetworkFailure.Kind(status: status), kind) }
   }
 
   @Test("every kind has a text for people, and all but a cancel say what to do")
@@ -166,35 +167,36 @@ struct NetworkFailureTests {
     ]
     for kind in kinds {
       let failure = NetworkFailure(kind, call: .init(url: "https://api.example/v1"))
-      #expect(failure.errorDescription?.isEmpty == false)
-      #expect(failure.recoverySuggestion?.isEmpty == false, "\(kind) does not say what to do")
+      expectEqual(failure.errorDescription?.isEmpty, false)
+      expectEqual(failure.recoverySuggestion?.isEmpty, false, "\(kind) does not say what to do")
       for text in [failure.errorDescription, failure.failureReason, failure.recoverySuggestion] {
         #expect(text?.contains("{") != true, "\(kind): \(text ?? "")")
       }
     }
-    #expect(NetworkFailure(.cancelled).errorDescription == "It was cancelled.")
+    expectEqual(NetworkFailure(.cancelled).errorDescription, "It was cancelled.")
   }
 
   @Test("the texts name the host")
   func textsNameTheHost() {
     let failure = NetworkFailure(.transport(.connect), call: .init(url: "https://api.example/v1?token=…"))
-    #expect(failure.errorDescription == "api.example cannot be reached.")
-    #expect(NetworkFailure(.transport(.connect)).errorDescription == "The service cannot be reached.")
-    #expect(NetworkFailure(.noData).errorDescription == "The answer of the service is empty.")
+    expectEqual(failure.errorDescription, "api.example cannot be reached.")
+    expectEqual(NetworkFailure(.transport(.connect)).errorDescription, "The service cannot be reached.")
+    expectEqual(NetworkFailure(.noData).errorDescription, "The answer of the service is empty.")
   }
 
   @Test("a captive portal and a changed service get different advice")
   func captivePortalAdvice() {
-    #expect(NetworkFailure(.captivePortal).recoverySuggestion?.contains("sign in to the network") == true)
-    #expect(NetworkFailure(.decoding).recoverySuggestion == "Please update the app.")
+    expectEqual(NetworkFailure(.captivePortal).recoverySuggestion?.contains("sign in to the network"), true)
+    expectEqual(NetworkFailure(.decoding).recoverySuggestion, "Please update the app.")
   }
 
   @Test("the server's own words come first")
   func serverMessage() {
-    #expect(Self.failure(status: 400, message: "Username is too short.").errorDescription == "Username is too short.")
-    #expect(Self.failure(status: 500).errorDescription == "Server error.")
-    #expect(
-      Self.failure(status: 500, message: "The database is corrupted").errorDescription == "The database is corrupted"
+    expectEqual(Self.failure(status: 400, message: "Username is too short.").errorDescription, "Username is too short.")
+    expectEqual(Self.failure(status: 500).errorDescription, "Server error.")
+    expectEqual(
+      Self.failure(status: 500, message: "The database is corrupted").errorDescription,
+      "The database is corrupted"
     )
   }
 
@@ -208,17 +210,17 @@ struct NetworkFailureTests {
     ]
   )
   func waits(pause: Duration, text: String) {
-    #expect(Self.failure(status: 503, retryAfter: pause).recoverySuggestion == "Try again in \(text).")
+    expectEqual(Self.failure(status: 503, retryAfter: pause).recoverySuggestion, "Try again in \(text).")
   }
 
   @Test("nobody is told to come back after months or longer", arguments: [30 * 86_400 + 1, 1_000_000_000])
   func endlessWait(seconds: Int) {
-    #expect(Self.failure(status: 503, retryAfter: .seconds(seconds)).recoverySuggestion == "Try again later.")
+    expectEqual(Self.failure(status: 503, retryAfter: .seconds(seconds)).recoverySuggestion, "Try again later.")
   }
 
   @Test("a pause of any length can be said", arguments: [(Int64.max, "11575 days"), (.min, "1 second")])
   func anyWait(seconds: Int64, text: String) {
-    #expect(NetworkFailure.Texts.englishWait(.seconds(seconds)) == text)
+    expectEqual(NetworkFailure.Texts.englishWait(.seconds(seconds)), text)
   }
 
   @Test("the line for a log has all that is needed to find the call, and no secret")
@@ -243,7 +245,7 @@ struct NetworkFailureTests {
   @Test("no more of a body is kept than the limit")
   func bodyLimit() {
     let failure = NetworkFailure(.serverError(500), body: Data(count: NetworkFailure.bodyLimit + 1))
-    #expect(failure.body.count == NetworkFailure.bodyLimit)
+    expectEqual(failure.body.count, NetworkFailure.bodyLimit)
   }
 }
 
@@ -258,7 +260,7 @@ struct NetworkFailureTextsTests {
     }
     defer { NetworkFailure.Texts.current = english }
     let failure = NetworkFailure(.gone, head: ResponseHead(status: 410, url: .service))
-    #expect(failure.errorDescription == "api.example hat das nicht mehr (410).")
+    expectEqual(failure.errorDescription, "api.example hat das nicht mehr (410).")
     #expect(failure.recoverySuggestion == nil)
   }
 }

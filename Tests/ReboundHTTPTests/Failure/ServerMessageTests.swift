@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import ReboundHTTP
 import Testing
@@ -37,11 +38,12 @@ struct ServerMessageTests {
   )
   func plain(text: String, shown: String) {
     let failure = Self.failure(saying: text)
-    #expect(
-      failure.serverMessage.map { Array($0.unicodeScalars) } == (shown.isEmpty ? nil : Array(shown.unicodeScalars))
+    expectEqual(
+      failure.serverMessage.map { Array($0.unicodeScalars) },
+      shown.isEmpty ? nil : Array(shown.unicodeScalars)
     )
-    #expect(failure.server?.text == text)
-    if !shown.isEmpty { #expect(failure.errorDescription == shown) }
+    expectEqual(failure.server?.text, text)
+    if !shown.isEmpty { expectEqual(failure.errorDescription, shown) }
   }
 
   @Test(
@@ -64,7 +66,7 @@ struct ServerMessageTests {
   func fields() throws {
     let answer = Data(#"{"errors":{"name":["is <b>taken</b>\n\u202E"]}}"#.utf8)
     let members = try #require(try JSONDecoder().decode(JSONValue.self, from: answer).members)
-    #expect(ProblemDetails(members: members).fieldErrors == ["name": ["is taken"]])
+    expectEqual(ProblemDetails(members: members).fieldErrors, ["name": ["is taken"]])
   }
 
   @Test(

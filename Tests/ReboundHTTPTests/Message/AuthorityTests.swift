@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import Testing
 
@@ -18,15 +19,15 @@ struct AuthorityTests {
   func parts(text: String) throws {
     let url = try #require(URL(string: text))
     let authority = Authority(url)
-    #expect(authority.host == url.host)
-    #expect(authority.port == url.port)
-    #expect(Authority.text(url) == (url.host?.lowercased() ?? "") + (url.port.map { ":\($0)" } ?? ""))
+    expectEqual(authority.host, url.host)
+    expectEqual(authority.port, url.port)
+    expectEqual(Authority.text(url), (url.host?.lowercased() ?? "") + (url.port.map { ":\($0)" } ?? ""))
   }
 
   @Test("an address below a base is that of the base")
   func relative() throws {
     let url = try #require(URL(string: "a", relativeTo: URL(string: "https://api.example:81/b/")))
-    #expect(Authority(url).host == "api.example")
-    #expect(Authority(url).port == 81)
+    expectEqual(Authority(url).host, "api.example")
+    expectEqual(Authority(url).port, 81)
   }
 }

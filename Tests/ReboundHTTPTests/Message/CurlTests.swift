@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import ReboundHTTP
 import Testing
@@ -61,6 +62,6 @@ struct CurlTests {
     let text = try Anything(method: .put, body: body).message(base: .service).curl()
     let quote = #"'\''"#
     let expected = "--data-raw '\(quote)\(mark); rm -rf ~\(quote)'"
-    #expect(Array(text.utf8.suffix(expected.utf8.count)) == Array(expected.utf8))
+    expectEqual(Array(text.utf8.suffix(expected.utf8.count)), Array(expected.utf8))
   }
 }

@@ -1,3 +1,4 @@
+import Expectations
 import Testing
 
 @testable import ReboundHTTP
@@ -22,7 +23,7 @@ struct FieldParameterTests {
     ]
   )
   func plain(text: String, words: [String]) {
-    #expect(Self.words(text) == words)
+    expectEqual(Self.words(text), words)
   }
 
   @Test(
@@ -33,12 +34,12 @@ struct FieldParameterTests {
     ]
   )
   func quotes(text: String, words: [String]) {
-    #expect(Self.words(text) == words)
+    expectEqual(Self.words(text), words)
   }
 
   @Test("without escapes a backslash is one, and the next quote ends the value")
   func noEscapes() {
-    #expect(Self.words("a=\"\\\"; b=\"\\\\\"", hasEscapes: false) == ["a=<\\>", "b=<\\\\>"])
+    expectEqual(Self.words("a=\"\\\"; b=\"\\\\\"", hasEscapes: false), ["a=<\\>", "b=<\\\\>"])
   }
 
   @Test(
@@ -50,20 +51,21 @@ struct FieldParameterTests {
     ]
   )
   func malformed(text: String, words: [String]) {
-    #expect(Self.words(text) == words)
+    expectEqual(Self.words(text), words)
   }
 
   @Test("marks behind punctuation hide none of it")
   func marks() {
     let found = FieldParameter.all(in: "a;\u{301}b=\"c\"\u{301}; d=\u{301}\"; e=\"\u{301}f\"")
-    #expect(found.map(\.name) == ["a", "\u{301}b", "d", "e"])
-    #expect(found.map(\.value) == [nil, "c", "\u{301}\"", "\u{301}f"])
+    expectEqual(found.map(\.name), ["a", "\u{301}b", "d", "e"])
+    expectEqual(found.map(\.value), [nil, "c", "\u{301}\"", "\u{301}f"])
   }
 
   @Test("other separators part the directives of other fields")
   func separators() {
-    #expect(
-      Self.words("max-age=60;x, private=\"a, b; c\",no-store", apartBy: ",") == [
+    expectEqual(
+      Self.words("max-age=60;x, private=\"a, b; c\",no-store", apartBy: ","),
+      [
         "max-age=<60;x>", "private=<a, b; c>", "no-store",
       ]
     )

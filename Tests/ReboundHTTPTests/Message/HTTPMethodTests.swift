@@ -1,3 +1,4 @@
+import Expectations
 import ReboundHTTP
 import Testing
 
@@ -12,7 +13,7 @@ struct HTTPMethodTests {
     ] as [(HTTPMethod, Bool, Bool)]
   )
   func table(method: HTTPMethod, isSafe: Bool, isIdempotent: Bool) {
-    #expect(method.isSafe == isSafe)
-    #expect(method.isIdempotent == isIdempotent)
+    expectEqual(method.isSafe, isSafe)
+    expectEqual(method.isIdempotent, isIdempotent)
   }
 }

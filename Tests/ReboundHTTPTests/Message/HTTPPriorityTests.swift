@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import ReboundHTTPTesting
 import Testing
@@ -18,8 +19,8 @@ struct HTTPPriorityTests {
     for urgency in 0...7 {
       for isIncremental in [false, true] {
         let priority = HTTPPriority(urgency: urgency, isIncremental: isIncremental)
-        #expect(priority.field == "u=\(urgency)" + (isIncremental ? ", i" : ""))
-        #expect(HTTPPriority(field: priority.field) == priority)
+        expectEqual(priority.field, "u=\(urgency)" + (isIncremental ? ", i" : ""))
+        expectEqual(HTTPPriority(field: priority.field), priority)
       }
     }
   }
@@ -33,26 +34,26 @@ struct HTTPPriorityTests {
     ]
   )
   func reads(field: String, urgency: Int, isIncremental: Bool) {
-    #expect(HTTPPriority(field: field) == HTTPPriority(urgency: urgency, isIncremental: isIncremental))
+    expectEqual(HTTPPriority(field: field), HTTPPriority(urgency: urgency, isIncremental: isIncremental))
   }
 
   @Test("a request says it in its field; one that says nothing has none")
   func message() throws {
-    #expect(try Picture(priority: .urgent).message(base: .service).headers["Priority"] == "u=1")
-    #expect(try Picture(priority: .urgent).message(base: .service).priority == .urgent)
+    try expectEqual(Picture(priority: .urgent).message(base: .service).headers["Priority"], "u=1")
+    try expectEqual(Picture(priority: .urgent).message(base: .service).priority, .urgent)
     #expect(try Picture(priority: nil).message(base: .service).headers["Priority"] == nil)
     let byHand = Picture(priority: nil, headers: ["priority": "u=6, i"])
-    #expect(try byHand.message(base: .service).priority == HTTPPriority(urgency: 6, isIncremental: true))
+    try expectEqual(byHand.message(base: .service).priority, HTTPPriority(urgency: 6, isIncremental: true))
     let both = Picture(priority: .background, headers: ["priority": "u=6"])
-    #expect(try both.message(base: .service).headers.values(of: "Priority") == ["u=7"])
+    try expectEqual(both.message(base: .service).headers.values(of: "Priority"), ["u=7"])
   }
 
   @Test("an urgency that is none is not sent", arguments: [-1, 8, .max, .min])
   func nonsense(urgency: Int) throws {
     let test = ClientUnderTest([.status(200)])
     let recorder = try test.run(Picture(priority: HTTPPriority(urgency: urgency)))
-    #expect(recorder.failure?.kind == .invalidRequest)
-    #expect(recorder.failure?.description.contains("from 0, the most urgent, to 7") == true)
+    expectEqual(recorder.failure?.kind, .invalidRequest)
+    expectEqual(recorder.failure?.description.contains("from 0, the most urgent, to 7"), true)
     #expect(test.transport.calls.isEmpty)
   }
 
@@ -62,18 +63,18 @@ struct HTTPPriorityTests {
     server.program("/picture", .answer("here"))
     let client = ClientOverNetworkTests.client(server, kind.make())
     _ = try await client.value(of: Picture(priority: HTTPPriority(urgency: 5, isIncremental: true)))
-    #expect(server.requests.map { $0[field: "Priority"] } == ["u=5, i"])
+    expectEqual(server.requests.map { $0[field: "Priority"] }, ["u=5, i"])
     server.stop()
   }
 
   @Test("the more urgent, the higher the task's priority and the stream's weight; the usual is each system's own")
   func systems() {
     let priorities = (0...7).map { HTTPPriority(urgency: $0) }
-    #expect(priorities.map(\.streamWeight) == [128, 64, 32, 16, 8, 4, 2, 1])
+    expectEqual(priorities.map(\.streamWeight), [128, 64, 32, 16, 8, 4, 2, 1])
     let tasks = priorities.map(\.taskPriority)
-    #expect(tasks == tasks.sorted(by: >))
-    #expect(Set(tasks).count == 8)
-    #expect([tasks[0], tasks[3], tasks[7]] == [1, 0.5, 0])
+    expectEqual(tasks, tasks.sorted(by: >))
+    expectEqual(Set(tasks).count, 8)
+    expectEqual([tasks[0], tasks[3], tasks[7]], [1, 0.5, 0])
   }
 
   #if Curl
@@ -84,7 +85,7 @@ struct HTTPPriorityTests {
       let request = TransportRequest(try server.url(), headers: ["Priority": HTTPPriority.urgent.field])
       let log = await transport.outcome(of: request)
       #expect(log.failure == nil)
-      #expect(server.weights == [64])
+      expectEqual(server.weights, [64])
     }
   #endif
 }

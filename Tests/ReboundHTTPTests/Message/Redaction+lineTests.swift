@@ -1,3 +1,4 @@
+import Expectations
 import ReboundHTTP
 import Testing
 
@@ -20,7 +21,7 @@ struct RedactionLineTests {
     ]
   )
   func prose(text: String, shown: String) {
-    #expect(Redaction.standard.line(text) == shown)
+    expectEqual(Redaction.standard.line(text), shown)
   }
 
   @Test(
@@ -45,7 +46,7 @@ struct RedactionLineTests {
     ]
   )
   func addresses(text: String, shown: String) {
-    #expect(Array(Redaction.standard.line(text).utf8) == Array(shown.utf8))
+    expectEqual(Array(Redaction.standard.line(text).utf8), Array(shown.utf8))
   }
 
   @Test(
@@ -65,7 +66,7 @@ struct RedactionLineTests {
     ]
   )
   func words(text: String, shown: String) {
-    #expect(Redaction.standard.line(text) == shown)
+    expectEqual(Redaction.standard.line(text), shown)
   }
 
   @Test(
@@ -81,6 +82,6 @@ struct RedactionLineTests {
     ]
   )
   func quotes(text: String, shown: String) {
-    #expect(Redaction.standard.line(text) == shown)
+    expectEqual(Redaction.standard.line(text), shown)
   }
 }

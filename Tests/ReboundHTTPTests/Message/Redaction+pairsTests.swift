@@ -1,3 +1,4 @@
+import Expectations
 import ReboundHTTP
 import Testing
 
@@ -17,8 +18,8 @@ struct RedactionPairsTests {
     ]
   )
   func pairs(text: String, shown: String) {
-    #expect(Array(Redaction.standard.text(text).utf8) == Array(shown.utf8))
-    #expect(Redaction.standard.text(shown) == shown)
+    expectEqual(Array(Redaction.standard.text(text).utf8), Array(shown.utf8))
+    expectEqual(Redaction.standard.text(shown), shown)
   }
 
   @Test(
@@ -31,8 +32,8 @@ struct RedactionPairsTests {
     ]
   )
   func strings(text: String, shown: String) {
-    #expect(Redaction.standard.text(text) == shown)
-    #expect(Redaction.standard.text(shown) == shown)
+    expectEqual(Redaction.standard.text(text), shown)
+    expectEqual(Redaction.standard.text(shown), shown)
   }
 
   @Test(
@@ -43,11 +44,11 @@ struct RedactionPairsTests {
     ]
   )
   func shown(text: String) {
-    #expect(Redaction.standard.text(text) == text)
+    expectEqual(Redaction.standard.text(text), text)
   }
 
   @Test("what shows a parameter of a form shows it in a text")
   func showing() {
-    #expect(Redaction.standard.showing("csrf_hint").text("csrf_hint=shown&sig=s3cret") == "csrf_hint=shown&sig=…")
+    expectEqual(Redaction.standard.showing("csrf_hint").text("csrf_hint=shown&sig=s3cret"), "csrf_hint=shown&sig=…")
   }
 }

@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import ReboundHTTP
 import Testing
@@ -10,8 +11,8 @@ struct RedactionTests {
   )
   func headerFields(name: String) {
     let shown = Redaction.standard.headers([name: "s3cret", "Accept": "*/*"])
-    #expect(shown[name] == "…")
-    #expect(shown["Accept"] == "*/*")
+    expectEqual(shown[name], "…")
+    expectEqual(shown["Accept"], "*/*")
   }
 
   @Test(
@@ -29,7 +30,7 @@ struct RedactionTests {
     ]
   )
   func addressFields(name: String, value: String, shown: String) {
-    #expect(Redaction.standard.headers([name: value])[name] == shown)
+    expectEqual(Redaction.standard.headers([name: value])[name], shown)
   }
 
   @Test(
@@ -57,7 +58,7 @@ struct RedactionTests {
   )
   func addresses(text: String, shown: String) throws {
     let url = try #require(URL(string: text))
-    #expect(Redaction.standard.url(url) == shown)
+    expectEqual(Redaction.standard.url(url), shown)
   }
 
   @Test(
@@ -83,15 +84,15 @@ struct RedactionTests {
     ]
   )
   func json(text: String, shown: String) {
-    #expect(Redaction.standard.text(text) == shown)
+    expectEqual(Redaction.standard.text(text), shown)
   }
 
   @Test("the list can be made longer, and another text put in place")
   func ownList() {
     var redaction = Redaction.standard.hiding(header: "X-Session").hiding(parameter: "Pin")
     redaction.replacement = "[hidden]"
-    #expect(redaction.headers(["x-session": "1"])["X-Session"] == "[hidden]")
-    #expect(redaction.pairs("pin=1234&a=b") == "pin=[hidden]&a=b")
+    expectEqual(redaction.headers(["x-session": "1"])["X-Session"], "[hidden]")
+    expectEqual(redaction.pairs("pin=1234&a=b"), "pin=[hidden]&a=b")
   }
 
   @Test("names count whatever their case, however they came into the lists")
@@ -99,15 +100,15 @@ struct RedactionTests {
     var redaction = Redaction(headers: [], parameters: [], guessing: false)
     redaction.headers.insert("X-Door")
     redaction.parameters.formUnion(["Door"])
-    #expect(redaction.headers(["x-DOOR": "s3cret"])["X-Door"] == "…")
-    #expect(redaction.pairs("door=s3cret&DOOR=s3cret") == "door=…&DOOR=…")
-    #expect(redaction.line("X-Door:s3cret s3cret") == "X-Door:…")
+    expectEqual(redaction.headers(["x-DOOR": "s3cret"])["X-Door"], "…")
+    expectEqual(redaction.pairs("door=s3cret&DOOR=s3cret"), "door=…&DOOR=…")
+    expectEqual(redaction.line("X-Door:s3cret s3cret"), "X-Door:…")
     redaction.headers = ["X-Gate"]
     redaction.parameters = ["Gate"]
-    #expect(redaction == Redaction(headers: ["x-gate"], parameters: ["gate"], guessing: false))
+    expectEqual(redaction, Redaction(headers: ["x-gate"], parameters: ["gate"], guessing: false))
     redaction.isGuessing = true
     redaction.shown = ["X-Access-Token"]
-    #expect(redaction.headers(["x-access-token": "shown"])["X-Access-Token"] == "shown")
+    expectEqual(redaction.headers(["x-access-token": "shown"])["X-Access-Token"], "shown")
   }
 
   @Test(
@@ -120,7 +121,7 @@ struct RedactionTests {
     ]
   )
   func escapedNames(text: String, shown: String) {
-    #expect(Redaction.standard.text(text) == shown)
+    expectEqual(Redaction.standard.text(text), shown)
   }
 
   @Test(
@@ -132,8 +133,8 @@ struct RedactionTests {
     ]
   )
   func addressAsForm(text: String, shown: String) {
-    #expect(Redaction.standard.pairs(text) == shown)
-    #expect(Redaction.standard.pairs(shown) == shown)
+    expectEqual(Redaction.standard.pairs(text), shown)
+    expectEqual(Redaction.standard.pairs(shown), shown)
   }
 
   @Test(
@@ -144,7 +145,7 @@ struct RedactionTests {
     ]
   )
   func marks(text: String, shown: String) {
-    #expect(Array(Redaction.standard.pairs(text).utf8) == Array(shown.utf8))
+    expectEqual(Array(Redaction.standard.pairs(text).utf8), Array(shown.utf8))
   }
 
   @Test(
@@ -158,12 +159,12 @@ struct RedactionTests {
     ]
   )
   func names(name: String) {
-    #expect(Redaction.standard.headers([name: "s3cret"])[name] == "…")
-    #expect(Redaction.standard.pairs("\(name)=s3cret&a=b") == "\(name)=…&a=b")
-    #expect(Redaction.standard.text(#"{"\#(name)":"s3cret","a":"b"}"#) == #"{"\#(name)":"…","a":"b"}"#)
+    expectEqual(Redaction.standard.headers([name: "s3cret"])[name], "…")
+    expectEqual(Redaction.standard.pairs("\(name)=s3cret&a=b"), "\(name)=…&a=b")
+    expectEqual(Redaction.standard.text(#"{"\#(name)":"s3cret","a":"b"}"#), #"{"\#(name)":"…","a":"b"}"#)
     let showing = Redaction.standard.showing(name)
-    #expect(showing.headers([name: "shown"])[name] == "shown")
-    #expect(showing.pairs("\(name)=shown") == "\(name)=shown")
+    expectEqual(showing.headers([name: "shown"])[name], "shown")
+    expectEqual(showing.pairs("\(name)=shown"), "\(name)=shown")
   }
 
   @Test(
@@ -174,9 +175,9 @@ struct RedactionTests {
     ]
   )
   func values(value: String) {
-    #expect(Redaction.standard.headers(["X-Other": value])["X-Other"] == "…")
-    #expect(Redaction.standard.pairs("a=\(value.replacing(" ", with: "%20"))&b=c") == "a=…&b=c")
-    #expect(Redaction.standard.text(#"{"a":"\#(value)","b":"c"}"#) == #"{"a":"…","b":"c"}"#)
+    expectEqual(Redaction.standard.headers(["X-Other": value])["X-Other"], "…")
+    expectEqual(Redaction.standard.pairs("a=\(value.replacing(" ", with: "%20"))&b=c"), "a=…&b=c")
+    expectEqual(Redaction.standard.text(#"{"a":"\#(value)","b":"c"}"#), #"{"a":"…","b":"c"}"#)
   }
 
   @Test(
@@ -184,8 +185,8 @@ struct RedactionTests {
     arguments: ["Bearer", "basically", "eye", "sk-1", "AKIA", "a key to the door", "eyJ"]
   )
   func plainValues(value: String) {
-    #expect(Redaction.standard.headers(["X-Other": value])["X-Other"] == value)
-    #expect(Redaction.standard.text(#"{"a":"\#(value)"}"#) == #"{"a":"\#(value)"}"#)
+    expectEqual(Redaction.standard.headers(["X-Other": value])["X-Other"], value)
+    expectEqual(Redaction.standard.text(#"{"a":"\#(value)"}"#), #"{"a":"\#(value)"}"#)
   }
 
   @Test(
@@ -198,14 +199,14 @@ struct RedactionTests {
     ]
   )
   func needed(name: String) {
-    #expect(Redaction.standard.headers([name: "shown"])[name] == "shown")
+    expectEqual(Redaction.standard.headers([name: "shown"])[name], "shown")
   }
 
   @Test("names are known up to 256 bytes, and longer ones are not even looked up")
   func longNames() {
     let name = String(repeating: "n", count: 256)
     let redaction = Redaction.standard.hiding(parameter: name).hiding(parameter: name + "n")
-    #expect(redaction.pairs("\(name)=s3cret") == "\(name)=…")
-    #expect(redaction.pairs("\(name)n=shown") == "\(name)n=shown")
+    expectEqual(redaction.pairs("\(name)=s3cret"), "\(name)=…")
+    expectEqual(redaction.pairs("\(name)n=shown"), "\(name)n=shown")
   }
 }

@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import Testing
 
@@ -25,6 +26,6 @@ struct URLCanonicalTests {
     ]
   )
   func spellings(address: String, canonical: String) throws {
-    #expect(try #require(URL(string: address)).canonical == canonical)
+    try expectEqual(#require(URL(string: address)).canonical, canonical)
   }
 }

@@ -1,4 +1,5 @@
 import Combine
+import Expectations
 import Foundation
 import Rebound
 import ReboundHTTP
@@ -47,11 +48,11 @@ struct AuthenticatingTests {
     let session = Session([Self.server])
     let recorders = (0..<100).map { session.test.send(Forecast(city: "\($0)")) }
     try session.test.scheduler.run()
-    #expect(session.refreshes.subscriptionCount == 1)
+    expectEqual(session.refreshes.subscriptionCount, 1)
     try session.succeed()
     #expect(recorders.allSatisfy { $0.values.count == 1 && $0.isFinished })
-    #expect(session.test.transport.count == 200)
-    #expect(session.refreshes.subscriptionCount == 1)
+    expectEqual(session.test.transport.count, 200)
+    expectEqual(session.refreshes.subscriptionCount, 1)
   }
 
   @Test(
@@ -68,9 +69,9 @@ struct AuthenticatingTests {
     let recorder = session.test.send(Anything(method: .post, body: .form(["a": 1]), idempotency: idempotency))
     try session.test.scheduler.run()
     try session.succeed()
-    #expect(recorder.failure?.kind == .unauthorised)
-    #expect(session.test.transport.count == sent)
-    #expect(session.refreshes.subscriptionCount == sent / 4)
+    expectEqual(recorder.failure?.kind, .unauthorised)
+    expectEqual(session.test.transport.count, sent)
+    expectEqual(session.refreshes.subscriptionCount, sent / 4)
   }
 
   @Test("a server that has acted has, whatever becomes of a refresh behind it", arguments: [303, 307])
@@ -81,9 +82,9 @@ struct AuthenticatingTests {
     try session.test.scheduler.run()
     let offline = TransportFailure(.offline)
     session.refreshes.send(completion: .failure(NetworkFailure(.transport(.offline), underlying: offline)))
-    #expect(recorder.failure?.kind == .transport(.offline))
+    expectEqual(recorder.failure?.kind, .transport(.offline))
     // With another key than this call's, an order would be another.
-    #expect(recorder.failure?.isRetryable == (status == 307))
+    expectEqual(recorder.failure?.isRetryable, status == 307)
   }
 
   @Test("a second refusal passes on: no loop")
@@ -92,8 +93,8 @@ struct AuthenticatingTests {
     let recorder = session.test.send(Forecast(city: "Rome"))
     try session.test.scheduler.run()
     try session.succeed()
-    #expect(recorder.failure?.kind == .unauthorised)
-    #expect(session.tokens == ["Bearer old", "Bearer new"])
+    expectEqual(recorder.failure?.kind, .unauthorised)
+    expectEqual(session.tokens, ["Bearer old", "Bearer new"])
   }
 
   @Test("a server that refuses every token is told as that each time, in the same words")
@@ -109,13 +110,13 @@ struct AuthenticatingTests {
     }
     #expect(failures.allSatisfy { $0.kind == .unauthorised })
     let texts = failures.map { [$0.errorDescription, $0.recoverySuggestion] }
-    #expect(Set(texts).count == 1)
+    expectEqual(Set(texts).count, 1)
     // No more than five are had in 30 s; after that each request is sent once.
-    #expect(session.refreshes.subscriptionCount == 5)
-    #expect(session.test.transport.count == 2 * 5 + 4)
+    expectEqual(session.refreshes.subscriptionCount, 5)
+    expectEqual(session.test.transport.count, 2 * 5 + 4)
     session.test.scheduler.advance(by: 31)
     _ = try session.test.run(Forecast(city: "Rome"))
-    #expect(session.refreshes.subscriptionCount == 6)
+    expectEqual(session.refreshes.subscriptionCount, 6)
   }
 
   @Test("a refresh that fails for the moment fails the request with its cause, and keeps the session")
@@ -124,10 +125,10 @@ struct AuthenticatingTests {
     let recorder = session.test.send(Forecast(city: "Rome"))
     try session.test.scheduler.run()
     session.refreshes.send(completion: .failure(NetworkFailure(.serverError(503), retryAfter: .seconds(9))))
-    #expect(recorder.failure?.kind == .serverError(503))
-    #expect(recorder.failure?.retryAfter == .seconds(9))
-    #expect(recorder.failure?.call.operation == "Forecast")
-    #expect(session.refresher.credential == "old")
+    expectEqual(recorder.failure?.kind, .serverError(503))
+    expectEqual(recorder.failure?.retryAfter, .seconds(9))
+    expectEqual(recorder.failure?.call.operation, "Forecast")
+    expectEqual(session.refresher.credential, "old")
   }
 
   @Test("a session that the server will not renew means to sign in, and no request is sent any more")
@@ -136,11 +137,11 @@ struct AuthenticatingTests {
     let recorder = session.test.send(Forecast(city: "Rome"))
     try session.test.scheduler.run()
     session.refreshes.send(completion: .failure(NetworkFailure(.badRequest)))
-    #expect(recorder.failure?.kind == .unauthorised)
+    expectEqual(recorder.failure?.kind, .unauthorised)
     let later = try session.test.run(Forecast(city: "Rome"))
-    #expect(later.failure?.kind == .unauthorised)
-    #expect(later.failure?.recoverySuggestion == "Sign in, and try again.")
-    #expect(session.test.transport.count == 1)
+    expectEqual(later.failure?.kind, .unauthorised)
+    expectEqual(later.failure?.recoverySuggestion, "Sign in, and try again.")
+    expectEqual(session.test.transport.count, 1)
   }
 
   @Test("a sign-out fails who waits, and what a late refresh brings is not sent")
@@ -149,10 +150,10 @@ struct AuthenticatingTests {
     let recorder = session.test.send(Forecast(city: "Rome"))
     try session.test.scheduler.run()
     session.refresher.signOut()
-    #expect(recorder.failure?.kind == .unauthorised)
+    expectEqual(recorder.failure?.kind, .unauthorised)
     try session.succeed()
     #expect(session.refresher.credential == nil)
-    #expect(session.test.transport.count == 1)
+    expectEqual(session.test.transport.count, 1)
   }
 
   @Test("a request that is not authenticated goes without, also while nobody is signed in")
@@ -160,22 +161,22 @@ struct AuthenticatingTests {
     let session = Session([.ok(rome)])
     session.refresher.signOut()
     #expect(try session.test.run(Anything(isAuthenticated: false)).isFinished)
-    #expect(session.tokens == [nil])
+    expectEqual(session.tokens, [nil])
   }
 
   @Test("the user's credential goes to no other service, whose 401 renews nothing, unless the client trusts it")
   func otherService() throws {
     let session = Session([.status(401)])
     let other = Anything(baseURL: URL(string: "https://other.example"))
-    #expect(try session.test.run(other).failure?.kind == .unauthorised)
-    #expect(session.tokens == [nil])
-    #expect(session.refreshes.subscriptionCount == 0)
+    try expectEqual(session.test.run(other).failure?.kind, .unauthorised)
+    expectEqual(session.tokens, [nil])
+    expectEqual(session.refreshes.subscriptionCount, 0)
     var client = session.test.client
     client.trustedOrigins = [try #require(other.baseURL)]
     let recorder = Recorder<Data, NetworkFailure>(on: session.test.scheduler)
     client.publisher(for: other).subscribe(recorder)
     try session.test.scheduler.run()
-    #expect(session.tokens == [nil, "Bearer old"])
+    expectEqual(session.tokens, [nil, "Bearer old"])
   }
 
   @Test("a 401 is no vote in the breaker, and the refresh is inside the retries")
@@ -194,8 +195,8 @@ struct AuthenticatingTests {
     let recorder = session.test.send(Forecast(city: "Rome"))
     try session.test.scheduler.run()
     try session.succeed()
-    #expect(recorder.values.count == 1)
-    #expect(breaker.state == .closed)
+    expectEqual(recorder.values.count, 1)
+    expectEqual(breaker.state, .closed)
     #expect(session.test.log.retries.isEmpty)
   }
 
@@ -204,15 +205,15 @@ struct AuthenticatingTests {
     let session = Session([.status(401)])
     let request = Anything(method: .post, body: .stream(.once { _ in Data() }, contentType: "a/b"))
     let recorder = try session.test.run(request)
-    #expect(recorder.failure?.kind == .unauthorised)
-    #expect(session.refreshes.subscriptionCount == 0)
+    expectEqual(recorder.failure?.kind, .unauthorised)
+    expectEqual(session.refreshes.subscriptionCount, 0)
   }
 
   @Test("a token with a line break in it is not sent")
   func badToken() throws {
     let session = Session([.ok(rome)])
     session.refresher.signIn(with: "a\r\nX-Evil: b")
-    #expect(try session.test.run(Forecast(city: "Rome")).failure?.kind == .invalidRequest)
-    #expect(session.test.transport.count == 0)
+    try expectEqual(session.test.run(Forecast(city: "Rome")).failure?.kind, .invalidRequest)
+    expectEqual(session.test.transport.count, 0)
   }
 }

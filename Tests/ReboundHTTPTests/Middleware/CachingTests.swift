@@ -1,4 +1,5 @@
 import Combine
+import Expectations
 import Foundation
 import Rebound
 import ReboundHTTPTesting
@@ -48,14 +49,14 @@ struct CachingTests {
   @Test("a copy answers as long as it is fresh, and says how old it is", arguments: CacheKind.allCases)
   func fresh(kind: CacheKind) throws {
     let setting = Setting(kind, [Self.answer("a", ["Cache-Control": "max-age=60"]), Self.answer("b", [:])])
-    #expect(try setting.get().source == .network)
+    try expectEqual(setting.get().source, .network)
     setting.wait(.seconds(59))
     let second = try setting.get()
-    #expect(second.text == "a")
-    #expect(second.source == .cache(age: .seconds(59), .fresh))
+    expectEqual(second.text, "a")
+    expectEqual(second.source, .cache(age: .seconds(59), .fresh))
     setting.wait(.seconds(1))
-    #expect(try setting.get().text == "b")
-    #expect(setting.test.log.cacheDecisions == [.miss, .stored, .hit(.fresh, age: .seconds(59)), .miss])
+    try expectEqual(setting.get().text, "b")
+    expectEqual(setting.test.log.cacheDecisions, [.miss, .stored, .hit(.fresh, age: .seconds(59)), .miss])
     let lines = setting.test.log.lines
     #expect(lines.contains { $0.hasSuffix("cache: a copy answers (59.0 seconds old, fresh)") })
     #expect(lines.contains { $0.hasSuffix("succeeded, from the cache (59.0 seconds old, fresh)") })
@@ -71,9 +72,9 @@ struct CachingTests {
     )
     _ = try setting.get()
     setting.wait(.seconds(54))
-    #expect(try setting.get().source == .cache(age: .seconds(59), .fresh))
+    try expectEqual(setting.get().source, .cache(age: .seconds(59), .fresh))
     setting.wait(.seconds(1))
-    #expect(try setting.get().text == "b")
+    try expectEqual(setting.get().text, "b")
   }
 
   @Test("an old copy is asked about by its ETag, and a 304 makes it new", arguments: CacheKind.allCases)
@@ -89,16 +90,16 @@ struct CachingTests {
     _ = try setting.get()
     setting.wait(.seconds(60))
     let second = try setting.test.runDetailed(Anything()).values.first
-    #expect(second?.value == Data("a".utf8))
-    #expect(second?.source == .cache(age: .zero, .revalidated))
-    #expect(second?.head.headers["X-Kept"] == "1")
-    #expect(second?.head.headers["X-Changed"] == "2")
-    #expect(second?.source.isStale == false)
+    expectEqual(second?.value, Data("a".utf8))
+    expectEqual(second?.source, .cache(age: .zero, .revalidated))
+    expectEqual(second?.head.headers["X-Kept"], "1")
+    expectEqual(second?.head.headers["X-Changed"], "2")
+    expectEqual(second?.source.isStale, false)
     setting.wait(.seconds(9))
-    #expect(try setting.get().source == .cache(age: .seconds(9), .fresh))
+    try expectEqual(setting.get().source, .cache(age: .seconds(9), .fresh))
     setting.wait(.seconds(1))
-    #expect(try setting.get().text == "b")
-    #expect(setting.conditions == [nil, "\"1\"", "\"1\""])
+    try expectEqual(setting.get().text, "b")
+    expectEqual(setting.conditions, [nil, "\"1\"", "\"1\""])
   }
 
   @Test(
@@ -116,8 +117,8 @@ struct CachingTests {
     _ = try setting.get()
     setting.wait(.seconds(60))
     let second = try setting.test.runDetailed(Anything()).values.first
-    #expect(second?.source == .cache(age: .zero, .revalidated))
-    #expect(second?.head.headers.values(of: name) == ["1"])
+    expectEqual(second?.source, .cache(age: .zero, .revalidated))
+    expectEqual(second?.head.headers.values(of: name), ["1"])
   }
 
   @Test("without an ETag the date of the last change is asked about", arguments: CacheKind.allCases)
@@ -128,14 +129,14 @@ struct CachingTests {
       [Self.answer("a", ["Cache-Control": "no-cache", "Last-Modified": date]), .response(304)]
     )
     _ = try setting.get()
-    #expect(try setting.get().text == "a")
-    #expect(setting.test.transport.calls.last?.request.headers["If-Modified-Since"] == date)
+    try expectEqual(setting.get().text, "a")
+    expectEqual(setting.test.transport.calls.last?.request.headers["If-Modified-Since"], date)
   }
 
   @Test("a 304 that nobody asked for is a failure", arguments: CacheKind.allCases)
   func unasked304(kind: CacheKind) throws {
     let setting = Setting(kind, [.response(304)])
-    #expect(try setting.get().failure?.kind == .unexpectedStatus(304))
+    try expectEqual(setting.get().failure?.kind, .unexpectedStatus(304))
   }
 
   @Test(
@@ -164,15 +165,15 @@ struct CachingTests {
     _ = try setting.get()
     guard seconds > 0 else {
       _ = try setting.get()
-      #expect(setting.test.transport.count == 2)
+      expectEqual(setting.test.transport.count, 2)
       return
     }
     setting.wait(.seconds(seconds - 1))
     _ = try setting.get()
-    #expect(setting.test.transport.count == 1)
+    expectEqual(setting.test.transport.count, 1)
     setting.wait(.seconds(1))
     _ = try setting.get()
-    #expect(setting.test.transport.count == 2)
+    expectEqual(setting.test.transport.count, 2)
   }
 
   @Test("Vary: each variant has a copy of its own", arguments: CacheKind.allCases)
@@ -180,11 +181,11 @@ struct CachingTests {
     let headers: HTTPHeaders = ["Cache-Control": "max-age=60", "Vary": "Accept-Language, X-Other"]
     let setting = Setting(kind, [Self.answer("ciao", headers), Self.answer("hallo", headers)])
     let (italian, german) = (Anything(headers: ["accept-language": "it"]), Anything(headers: ["Accept-Language": "de"]))
-    #expect(try setting.get(italian).text == "ciao")
-    #expect(try setting.get(german).text == "hallo")
-    #expect(try setting.get(italian).text == "ciao")
-    #expect(try setting.get(german).text == "hallo")
-    #expect(setting.test.transport.count == 2)
+    try expectEqual(setting.get(italian).text, "ciao")
+    try expectEqual(setting.get(german).text, "hallo")
+    try expectEqual(setting.get(italian).text, "ciao")
+    try expectEqual(setting.get(german).text, "hallo")
+    expectEqual(setting.test.transport.count, 2)
   }
 
   @Test("what one user has asked for is not given to another", arguments: CacheKind.allCases)
@@ -192,11 +193,11 @@ struct CachingTests {
     let user = User()
     var setting = Setting(kind, [Self.answer("a", ["Cache-Control": "max-age=60"]), Self.answer("b", [:])])
     setting.test.client = setting.test.client.identifying { user.name }
-    #expect(try setting.get().text == "a")
+    try expectEqual(setting.get().text, "a")
     user.name = "other"
-    #expect(try setting.get().text == "b")
+    try expectEqual(setting.get().text, "b")
     user.name = nil
-    #expect(try setting.get().text == "a")
+    try expectEqual(setting.get().text, "a")
   }
 
   @Test(
@@ -218,8 +219,8 @@ struct CachingTests {
     _ = try setting.test.run(Object())
     setting.wait(.seconds(89))
     let recorder = try setting.test.runDetailed(Object())
-    #expect((recorder.values.first?.source == .cache(age: .seconds(89), .staleIfError)) == standsIn)
-    #expect((recorder.failure == nil) == standsIn)
+    expectEqual(recorder.values.first?.source == .cache(age: .seconds(89), .staleIfError), standsIn)
+    expectEqual(recorder.failure == nil, standsIn)
     #expect(recorder.values.first?.source.isStale != false)
   }
 
@@ -235,7 +236,7 @@ struct CachingTests {
     )
     _ = try said.get()
     said.wait(.seconds(90))
-    #expect(try said.get().failure?.kind == .transport(.offline))
+    try expectEqual(said.get().failure?.kind, .transport(.offline))
     let unsaid = Setting(
       kind,
       [Self.answer("a", ["Cache-Control": "max-age=60"]), .offline, .offline],
@@ -243,9 +244,9 @@ struct CachingTests {
     )
     _ = try unsaid.get()
     unsaid.wait(.seconds(159))
-    #expect(try unsaid.get().source == .cache(age: .seconds(159), .staleIfError))
+    try expectEqual(unsaid.get().source, .cache(age: .seconds(159), .staleIfError))
     unsaid.wait(.seconds(1))
-    #expect(try unsaid.get().failure?.kind == .transport(.offline))
+    try expectEqual(unsaid.get().failure?.kind, .transport(.offline))
   }
 
   @Test("must-revalidate: no old copy stands in, whatever else is said", arguments: CacheKind.allCases)
@@ -256,7 +257,7 @@ struct CachingTests {
     let setting = Setting(kind, [Self.answer("a", headers), .offline], staleIfError: .seconds(999))
     _ = try setting.get()
     setting.wait(.seconds(61))
-    #expect(try setting.get().failure?.kind == .transport(.offline))
+    try expectEqual(setting.get().failure?.kind, .transport(.offline))
   }
 
   @Test(
@@ -269,10 +270,10 @@ struct CachingTests {
     _ = try setting.get()
     setting.wait(.seconds(89))
     let recorders = (0..<3).map { _ in setting.test.send(Anything()) }
-    #expect(recorders.map { $0.values.first } == Array(repeating: Data("a".utf8), count: 3))
+    expectEqual(recorders.map { $0.values.first }, Array(repeating: Data("a".utf8), count: 3))
     try setting.test.scheduler.run()
-    #expect(setting.test.transport.count == 2)
-    #expect(try setting.get().text == "b")
+    expectEqual(setting.test.transport.count, 2)
+    try expectEqual(setting.get().text, "b")
     #expect(setting.test.log.cacheDecisions.contains(.hit(.staleWhileRevalidating, age: .seconds(89))))
   }
 
@@ -289,7 +290,7 @@ struct CachingTests {
     try Deadline.$current.withValue(deadline) { _ = try setting.get() }
     #expect(setting.test.transport.calls.last?.request.limits.total == nil)
     setting.wait(.seconds(3))
-    #expect(try setting.get().text == "b")
+    try expectEqual(setting.get().text, "b")
   }
 
   @Test("nor is a deadline that middleware has given it", arguments: CacheKind.allCases)
@@ -302,9 +303,9 @@ struct CachingTests {
     )
     _ = try setting.get()
     setting.wait(.seconds(70))
-    #expect(try setting.get().source == .cache(age: .seconds(70), .staleWhileRevalidating))
+    try expectEqual(setting.get().source, .cache(age: .seconds(70), .staleWhileRevalidating))
     #expect(setting.test.transport.calls.last?.request.limits.total == nil)
-    #expect(try setting.get().text == "b")
+    try expectEqual(setting.get().text, "b")
   }
 
   @Test("stale-while-revalidate: one that was forgotten before it was under way leaves the next one of its copy alone")
@@ -335,13 +336,13 @@ struct CachingTests {
     }
     let recorder = Recorder<Data, NetworkFailure>()
     client.publisher(for: Anything()).subscribe(recorder)
-    #expect(recorder.values == [Data("a".utf8)])
-    #expect(between.values == [Data("b".utf8), Data("b".utf8)])
-    #expect(cancelled.values.count == 1)
-    #expect(test.transport.calls.map(\.isCancelled) == [false, false, false, true])
+    expectEqual(recorder.values, [Data("a".utf8)])
+    expectEqual(between.values, [Data("b".utf8), Data("b".utf8)])
+    expectEqual(cancelled.values.count, 1)
+    expectEqual(test.transport.calls.map(\.isCancelled), [false, false, false, true])
     cache.removeAll()
-    #expect(cancelled.values.count == 2)
-    #expect(test.transport.calls.map(\.isCancelled) == [false, false, true, true])
+    expectEqual(cancelled.values.count, 2)
+    expectEqual(test.transport.calls.map(\.isCancelled), [false, false, true, true])
   }
 
   @Test("a 304 that speaks of another copy does not begin the time of the call anew", arguments: CacheKind.allCases)
@@ -359,9 +360,9 @@ struct CachingTests {
       if !isOfCaller { setting.test.client.deadline = .seconds(5) }
       let deadline = isOfCaller ? Deadline(in: .seconds(5), on: setting.test.scheduler.time) : nil
       let failure = try Deadline.$current.withValue(deadline) { try setting.get().failure }
-      #expect(failure?.kind == .deadlineExceeded)
-      #expect(setting.test.scheduler.elapsed - start == .seconds(5), "\(isOfCaller)")
-      #expect(setting.test.transport.count == 3)
+      expectEqual(failure?.kind, .deadlineExceeded)
+      expectEqual(setting.test.scheduler.elapsed - start, .seconds(5), "\(isOfCaller)")
+      expectEqual(setting.test.transport.count, 3)
     }
   }
 
@@ -386,10 +387,10 @@ struct CachingTests {
       return Deadline.$current.withValue(deadline) { setting.test.send(Anything()) }
     }
     try setting.test.scheduler.run()
-    #expect(calls[hurried].failure?.kind == .deadlineExceeded)
-    #expect(calls[hurried].completionTime == start.advanced(by: .seconds(5)))
-    #expect(calls[1 - hurried].values == [Data("c".utf8)])
-    #expect(setting.test.transport.count == 3)
+    expectEqual(calls[hurried].failure?.kind, .deadlineExceeded)
+    expectEqual(calls[hurried].completionTime, start.advanced(by: .seconds(5)))
+    expectEqual(calls[1 - hurried].values, [Data("c".utf8)])
+    expectEqual(setting.test.transport.count, 3)
   }
 
   @Test("stale-while-revalidate: to those who watch, the renewal is a call of its own", arguments: CacheKind.allCases)
@@ -398,12 +399,12 @@ struct CachingTests {
     let setting = Setting(kind, [Self.answer("a", headers), .status(503).after(.seconds(1))])
     _ = try setting.get()
     setting.wait(.seconds(89))
-    #expect(try setting.get().source == .cache(age: .seconds(89), .staleWhileRevalidating))
+    try expectEqual(setting.get().source, .cache(age: .seconds(89), .staleWhileRevalidating))
     let events = Dictionary(grouping: setting.test.log.events, by: \.requestID)
     let renewal = try #require(setting.test.transport.calls.last?.request.headers["X-Request-ID"])
     let stages = events.mapValues { $0.map { String("\($0.kind)".prefix { $0 != "(" }) } }
-    #expect(stages.count == 3)
-    #expect(stages[renewal] == ["began", "cache", "attemptBegan", "responded", "attemptFailed", "failed"])
+    expectEqual(stages.count, 3)
+    expectEqual(stages[renewal], ["began", "cache", "attemptBegan", "responded", "attemptFailed", "failed"])
     #expect(stages.values.contains(["began", "cache", "succeeded"]))
   }
 
@@ -416,16 +417,16 @@ struct CachingTests {
       texts.append(try setting.get().text)
       setting.wait(.seconds(70))
     }
-    #expect(texts == ["a", "a", "b"])
-    #expect(setting.test.transport.count == 3)
+    expectEqual(texts, ["a", "a", "b"])
+    expectEqual(setting.test.transport.count, 3)
   }
 
   @Test("a request for copies alone asks nobody, whatever its fields say", arguments: CacheKind.allCases)
   func onlyCachedWithNoCache(kind: CacheKind) throws {
     let setting = Setting(kind, [Self.answer("a", [:])])
     let request = Anything(headers: ["Cache-Control": "no-cache"], cacheMode: .onlyCached)
-    #expect(try setting.get(request).failure?.kind == .notCached)
-    #expect(setting.test.transport.count == 0)
+    try expectEqual(setting.get(request).failure?.kind, .notCached)
+    expectEqual(setting.test.transport.count, 0)
   }
 
   @Test(
@@ -441,9 +442,9 @@ struct CachingTests {
   func onlyCachedWithoutCopies(request: Anything, kind: CacheKind) throws {
     let setting = Setting(kind, [Self.answer("a", ["Cache-Control": "max-age=60"]), Self.answer("b", [:])])
     _ = try setting.get()
-    #expect(try setting.get(request).failure?.kind == .notCached)
-    #expect(setting.test.transport.count == 1)
-    #expect(try setting.get().text == "a")
+    try expectEqual(setting.get(request).failure?.kind, .notCached)
+    expectEqual(setting.test.transport.count, 1)
+    try expectEqual(setting.get().text, "a")
   }
 
   @Test(
@@ -456,18 +457,18 @@ struct CachingTests {
     let setting = Setting(kind, [Self.answer("a", headers), Self.answer("b", headers)])
     if mode == .onlyCached {
       let failure = try setting.get(Anything(cacheMode: mode)).failure
-      #expect(failure?.kind == .notCached)
+      expectEqual(failure?.kind, .notCached)
     }
     _ = try setting.get()
     let second = try setting.get(Anything(cacheMode: mode))
     switch mode {
-    case .standard, .onlyCached: #expect(second.source == .cache(age: .zero, .fresh))
+    case .standard, .onlyCached: expectEqual(second.source, .cache(age: .zero, .fresh))
     case .revalidate: #expect(second.text == "b" && setting.conditions == [nil, "1"])
     case .bypass: #expect(second.text == "b" && setting.conditions == [nil, nil])
     }
     setting.wait(.seconds(1_000))
     if mode == .onlyCached {
-      #expect(try setting.get(Anything(cacheMode: mode)).source == .cache(age: .seconds(1_000), .onlyCached))
+      try expectEqual(setting.get(Anything(cacheMode: mode)).source, .cache(age: .seconds(1_000), .onlyCached))
     }
   }
 
@@ -489,7 +490,7 @@ struct CachingTests {
     for path in paths { _ = try setting.get(Anything(path: path)) }
     _ = try setting.get(Anything(path: "a", method: .put, body: .form(["x": 1])))
     let texts = try paths.map { try setting.get(Anything(path: $0)).text }
-    #expect(texts == ["a2", "b2", "c"])
+    expectEqual(texts, ["a2", "b2", "c"])
   }
 
   @Test(
@@ -511,7 +512,7 @@ struct CachingTests {
     )
     _ = try setting.get(Anything(baseURL: other, path: "a"))
     _ = try setting.get(Anything(path: "b", method: .post, body: .form(["x": 1])))
-    #expect(try setting.get(Anything(baseURL: other, path: "a")).source == .cache(age: .zero, .fresh))
+    try expectEqual(setting.get(Anything(baseURL: other, path: "a")).source, .cache(age: .zero, .fresh))
   }
 
   @Test(
@@ -529,7 +530,7 @@ struct CachingTests {
     )
     _ = try setting.get(Anything(path: "b"))
     _ = try setting.get(Anything(path: "a", method: .post, body: .form(["x": 1])))
-    #expect(try setting.get(Anything(path: "b")).text == "new")
+    try expectEqual(setting.get(Anything(path: "b")).text, "new")
   }
 
   @Test(
@@ -570,9 +571,9 @@ struct CachingTests {
       var parser: ResponseParser<Data> { ResponseParser(takesWebPages: false) { $0.body } }
     }
     _ = try setting.test.run(Object(method: write.method))
-    #expect(setting.test.transport.count == 3 + write.steps.count)
+    expectEqual(setting.test.transport.count, 3 + write.steps.count)
     let kept = try paths.filter { try setting.get(Anything(path: $0, cacheMode: .onlyCached)).text == "old" }
-    #expect(kept == write.kept)
+    expectEqual(kept, write.kept)
   }
 
   /// What comes between a redirect and the end of a call.
@@ -604,10 +605,10 @@ struct CachingTests {
     setting.wait(.seconds(1))
     if end == .cancel { write.cancel() }
     try setting.test.scheduler.run()
-    #expect(write.failure?.kind == [.deadline: .deadlineExceeded, .refresh: .serverError(503)][end])
-    #expect(setting.test.transport.count == 5)
+    expectEqual(write.failure?.kind, [.deadline: .deadlineExceeded, .refresh: .serverError(503)][end])
+    expectEqual(setting.test.transport.count, 5)
     let kept = try paths.filter { try setting.get(Anything(path: $0, cacheMode: .onlyCached)).text == "old" }
-    #expect(kept == ["c"])
+    expectEqual(kept, ["c"])
   }
 
   @Test("what comes while whoever waits cancels leads it nowhere that is not forgotten")
@@ -627,10 +628,10 @@ struct CachingTests {
     client.publisher(for: Anything(path: "a", method: .put, body: .form(["x": 1]))).subscribe(write)
     setting.wait(.seconds(1))
     write.cancel()
-    #expect(test.transport.count == 5)
-    #expect(test.log.cacheDecisions.last == .invalidated)
+    expectEqual(test.transport.count, 5)
+    expectEqual(test.log.cacheDecisions.last, .invalidated)
     let kept = try paths.filter { try setting.get(Anything(path: $0, cacheMode: .onlyCached)).text == "old" }
-    #expect(kept == ["c"])
+    expectEqual(kept, ["c"])
   }
 
   @Test("what a write makes forgotten is so once, also where whoever waits wants no more than the answer")
@@ -644,8 +645,8 @@ struct CachingTests {
     )
     .onEvent(log.write)
     _ = try await client.value(of: Anything(method: .post, body: .form(["x": 1])))
-    #expect(log.cacheDecisions == [.invalidated])
-    #expect(cache.generation == 1)
+    expectEqual(log.cacheDecisions, [.invalidated])
+    expectEqual(cache.generation, 1)
   }
 
   @Test("a redirect that is not followed has come from a server that may have acted", arguments: CacheKind.allCases)
@@ -657,8 +658,8 @@ struct CachingTests {
     )
     setting.test.client.redirects = .none
     _ = try setting.get()
-    #expect(try setting.get(Anything(method: .post, body: .form(["x": 1]))).failure?.kind == .unexpectedStatus(303))
-    #expect(try setting.get().text == "new")
+    try expectEqual(setting.get(Anything(method: .post, body: .form(["x": 1]))).failure?.kind, .unexpectedStatus(303))
+    try expectEqual(setting.get().text, "new")
   }
 
   @Test("a copy that a redirect has led to goes with what it is a copy of", arguments: CacheKind.allCases)
@@ -672,10 +673,10 @@ struct CachingTests {
       ]
     )
     _ = try setting.get(Anything(path: "a"))
-    #expect(try setting.get(Anything(path: "a")).source == .cache(age: .zero, .fresh))
+    try expectEqual(setting.get(Anything(path: "a")).source, .cache(age: .zero, .fresh))
     _ = try setting.get(Anything(path: "b", method: .put, body: .form(["x": 1])))
-    #expect(try setting.get(Anything(path: "a")).text == "new")
-    #expect(try setting.get(Anything(path: "a")).source == .cache(age: .zero, .fresh))
+    try expectEqual(setting.get(Anything(path: "a")).text, "new")
+    try expectEqual(setting.get(Anything(path: "a")).source, .cache(age: .zero, .fresh))
   }
 
   @Test("so does one behind several redirects with each address on the way", arguments: CacheKind.allCases)
@@ -689,10 +690,10 @@ struct CachingTests {
     for (base, path) in [(nil, "b"), (other, "c"), (other, "d")] as [(URL?, RequestPath)] {
       let setting = Setting(kind, way("old") + [.response(204)] + way("new"))
       _ = try setting.get(Anything(path: "a"))
-      #expect(try setting.get(Anything(path: "a")).source == .cache(age: .zero, .fresh))
+      try expectEqual(setting.get(Anything(path: "a")).source, .cache(age: .zero, .fresh))
       _ = try setting.get(Anything(baseURL: base, path: path, method: .put, body: .form(["x": 1])))
-      #expect(try setting.get(Anything(path: "a")).text == "new")
-      #expect(try setting.get(Anything(path: "a")).source == .cache(age: .zero, .fresh))
+      try expectEqual(setting.get(Anything(path: "a")).text, "new")
+      try expectEqual(setting.get(Anything(path: "a")).source, .cache(age: .zero, .fresh))
     }
   }
 
@@ -718,11 +719,11 @@ struct CachingTests {
       [Edition()]
     )
     _ = try setting.get(Anything(path: "a"))
-    #expect(try setting.get(Anything(path: "a")).source == .cache(age: .zero, .fresh))
+    try expectEqual(setting.get(Anything(path: "a")).source, .cache(age: .zero, .fresh))
     _ = try setting.get(Anything(path: "b", method: .put, body: .form(["x": 1])))
-    #expect(try setting.get(Anything(path: "a")).text == "new")
-    #expect(try setting.get(Anything(path: "a")).source == .cache(age: .zero, .fresh))
-    #expect(setting.test.transport.calls[1].request.url.query == "edition=7")
+    try expectEqual(setting.get(Anything(path: "a")).text, "new")
+    try expectEqual(setting.get(Anything(path: "a")).source, .cache(age: .zero, .fresh))
+    expectEqual(setting.test.transport.calls[1].request.url.query, "edition=7")
   }
 
   // MARK: What is under way meanwhile
@@ -743,11 +744,11 @@ struct CachingTests {
       setting.cache.removeAll()
     }
     try setting.test.scheduler.run()
-    #expect(early.values == [Data("old".utf8)])
-    #expect(setting.cache.usedBytes == 0)
+    expectEqual(early.values, [Data("old".utf8)])
+    expectEqual(setting.cache.usedBytes, 0)
     setting.test.transport.append(Self.answer("new", headers))
-    #expect(try setting.get().text == "new")
-    #expect(try setting.get().source == .cache(age: .zero, .fresh))
+    try expectEqual(setting.get().text, "new")
+    try expectEqual(setting.get().source, .cache(age: .zero, .fresh))
   }
 
   @Test("nor is it however much was forgotten since", arguments: CacheKind.allCases)
@@ -758,10 +759,10 @@ struct CachingTests {
     setting.cache.invalidate([.service])
     for number in 0..<1_001 { setting.cache.invalidate([URL.service.appendingPathComponent("\(number)")]) }
     try setting.test.scheduler.run()
-    #expect(early.values == [Data("old".utf8)])
-    #expect(setting.cache.usedBytes == 0)
-    #expect(try setting.get().text == "new")
-    #expect(try setting.get().source == .cache(age: .zero, .fresh))
+    expectEqual(early.values, [Data("old".utf8)])
+    expectEqual(setting.cache.usedBytes, 0)
+    try expectEqual(setting.get().text, "new")
+    try expectEqual(setting.get().source, .cache(age: .zero, .fresh))
   }
 
   @Test("then what is older than such an answer does not come back, either", arguments: CacheKind.allCases)
@@ -772,8 +773,8 @@ struct CachingTests {
     let late = setting.test.send(Anything(cacheMode: .revalidate))
     for number in 0..<1_001 { setting.cache.invalidate([URL.service.appendingPathComponent("\(number)")]) }
     try setting.test.scheduler.run()
-    #expect(late.values == [Data("late".utf8)])
-    #expect(try setting.get(Anything(cacheMode: .onlyCached)).failure?.kind == .notCached)
+    expectEqual(late.values, [Data("late".utf8)])
+    try expectEqual(setting.get(Anything(cacheMode: .onlyCached)).failure?.kind, .notCached)
   }
 
   @Test("nor does it take away what was asked for after that", arguments: CacheKind.allCases)
@@ -792,11 +793,11 @@ struct CachingTests {
     setting.wait(.seconds(1))
     let new = setting.test.send(Anything())
     try setting.test.scheduler.run()
-    #expect([early, write, new].map { $0.values.first } == [Data("late".utf8), Data(), Data("new".utf8)])
+    expectEqual([early, write, new].map { $0.values.first }, [Data("late".utf8), Data(), Data("new".utf8)])
     let last = try setting.get()
-    #expect(last.text == "new")
-    #expect(last.source?.isStale == false)
-    #expect(setting.test.transport.count == 4)
+    expectEqual(last.text, "new")
+    expectEqual(last.source?.isStale, false)
+    expectEqual(setting.test.transport.count, 4)
   }
 
   @Test("nor is a renewal behind the back of those who have got the old copy", arguments: CacheKind.allCases)
@@ -812,10 +813,10 @@ struct CachingTests {
     _ = try setting.get()
     setting.wait(.seconds(70))
     let stale = setting.test.send(Anything())
-    #expect(stale.values == [Data("old".utf8)])
+    expectEqual(stale.values, [Data("old".utf8)])
     _ = try setting.get(Anything(method: .put, body: .form(["x": 1])))
-    #expect(setting.cache.usedBytes == 0)
-    #expect(try setting.get().text == "new")
+    expectEqual(setting.cache.usedBytes, 0)
+    try expectEqual(setting.get().text, "new")
   }
 
   @Test("nor is one of an address that redirects lead to, where that was written to", arguments: CacheKind.allCases)
@@ -831,8 +832,8 @@ struct CachingTests {
     let early = setting.test.send(Anything(path: "a"))
     setting.wait(.seconds(1))
     _ = try setting.get(Anything(path: "b", method: .put, body: .form(["x": 1])))
-    #expect(early.values == [Data("old".utf8)])
-    #expect(try setting.get(Anything(path: "a")).text == "new")
+    expectEqual(early.values, [Data("old".utf8)])
+    try expectEqual(setting.get(Anything(path: "a")).text, "new")
   }
 
   @Test("who asks after a write joins nobody who has asked before", arguments: CacheKind.allCases)
@@ -849,9 +850,9 @@ struct CachingTests {
     let late = [setting.test.send(Anything()), setting.test.send(Anything())]
     try setting.test.scheduler.run()
     #expect(write.isFinished)
-    #expect((early + late).map { $0.values.first } == ["old", "old", "new", "new"].map { Data($0.utf8) })
-    #expect(setting.test.transport.count == 3)
-    #expect(try setting.get().text == "new")
+    expectEqual((early + late).map { $0.values.first }, ["old", "old", "new", "new"].map { Data($0.utf8) })
+    expectEqual(setting.test.transport.count, 3)
+    try expectEqual(setting.get().text, "new")
   }
 
   @Test(
@@ -875,8 +876,8 @@ struct CachingTests {
     let late = setting.test.send(Anything())
     try setting.test.scheduler.run()
     #expect(write.isFinished)
-    #expect([early, late].map(\.values) == [[Data("old".utf8)], [Data("new".utf8)]])
-    #expect(try setting.get().text == "new")
+    expectEqual([early, late].map(\.values), [[Data("old".utf8)], [Data("new".utf8)]])
+    try expectEqual(setting.get().text, "new")
   }
 
   @Test("nor does who asks past the cache", arguments: CacheKind.allCases)
@@ -892,7 +893,7 @@ struct CachingTests {
     let late = setting.test.send(Anything(cacheMode: .bypass))
     try setting.test.scheduler.run()
     #expect(write.isFinished)
-    #expect([early, late].map(\.values) == [[Data("old".utf8)], [Data("new".utf8)]])
+    expectEqual([early, late].map(\.values), [[Data("old".utf8)], [Data("new".utf8)]])
   }
 
   @Test("a refused write forgets nothing", arguments: CacheKind.allCases)
@@ -900,7 +901,7 @@ struct CachingTests {
     let setting = Setting(kind, [Self.answer("a", ["Cache-Control": "max-age=60"]), .status(409)])
     _ = try setting.get()
     _ = try setting.get(Anything(method: .put, body: .form(["x": 1])))
-    #expect(try setting.get().text == "a")
+    try expectEqual(setting.get().text, "a")
   }
 
   @Test(
@@ -920,9 +921,9 @@ struct CachingTests {
       kind.prepare(cache)
       _ = try test.run(Anything(validStatuses: 200...404, cacheMode: mode))
     }
-    #expect(test.transport.count == 2)
-    #expect(cache.usedBytes == 0)
-    #expect(try test.run(Anything(cacheMode: .onlyCached)).failure?.kind == .notCached)
+    expectEqual(test.transport.count, 2)
+    expectEqual(cache.usedBytes, 0)
+    try expectEqual(test.run(Anything(cacheMode: .onlyCached)).failure?.kind, .notCached)
   }
 
   @Test(
@@ -941,9 +942,9 @@ struct CachingTests {
     _ = try setting.test.run(Object())
     _ = try setting.test.run(Object(cacheMode: .revalidate))
     _ = try setting.test.run(Object(cacheMode: .revalidate, validStatuses: 200...599))
-    #expect(setting.test.transport.count == 3)
+    expectEqual(setting.test.transport.count, 3)
     setting.kind.prepare(setting.cache)
-    #expect(try setting.test.runDetailed(Object()).values.first?.source == .cache(age: .zero, .fresh))
+    try expectEqual(setting.test.runDetailed(Object()).values.first?.source, .cache(age: .zero, .fresh))
   }
 
   @Test("what one variant, or one user, gets that is not kept makes no other forgotten", arguments: CacheKind.allCases)
@@ -960,12 +961,13 @@ struct CachingTests {
     _ = try setting.get(Anything(headers: HTTPHeaders([italian])))
     user.name = nil
     _ = try setting.get(Anything(headers: HTTPHeaders([german]), cacheMode: .revalidate))
-    #expect(
-      try setting.get(Anything(headers: HTTPHeaders([german]), cacheMode: .onlyCached)).failure?.kind == .notCached
+    try expectEqual(
+      setting.get(Anything(headers: HTTPHeaders([german]), cacheMode: .onlyCached)).failure?.kind,
+      .notCached
     )
-    #expect(try setting.get(Anything(headers: HTTPHeaders([italian]))).text == "ciao")
+    try expectEqual(setting.get(Anything(headers: HTTPHeaders([italian]))).text, "ciao")
     user.name = "ada"
-    #expect(try setting.get(Anything(headers: HTTPHeaders([italian]))).text == "ciao, Ada")
+    try expectEqual(setting.get(Anything(headers: HTTPHeaders([italian]))).text, "ciao, Ada")
   }
 
   @Test("of answers to the same request the newest counts, whatever they depend on", arguments: CacheKind.allCases)
@@ -980,9 +982,9 @@ struct CachingTests {
         ]
       )
       for text in ["oldest", "newer", "newest"] {
-        #expect(try setting.get(Anything(cacheMode: .revalidate)).text == text)
+        try expectEqual(setting.get(Anything(cacheMode: .revalidate)).text, text)
       }
-      #expect(try setting.get(Anything(cacheMode: .onlyCached)).failure?.kind == .notCached)
+      try expectEqual(setting.get(Anything(cacheMode: .onlyCached)).failure?.kind, .notCached)
     }
   }
 
@@ -1000,13 +1002,13 @@ struct CachingTests {
     )
     _ = try setting.get()
     setting.wait(.seconds(60))
-    #expect(try setting.get().text == "2")
-    #expect(try setting.get().source == .cache(age: .zero, .fresh))
+    try expectEqual(setting.get().text, "2")
+    try expectEqual(setting.get().source, .cache(age: .zero, .fresh))
     setting.wait(.seconds(60))
-    #expect(try setting.get().source == .cache(age: .zero, .revalidated))
-    #expect(setting.conditions == [nil, "\"1\"", nil, "\"2\""])
-    #expect(try setting.get(Anything(cacheMode: .revalidate)).failure?.kind == .notFound)
-    #expect(try setting.get(Anything(cacheMode: .onlyCached)).failure?.kind == .notCached)
+    try expectEqual(setting.get().source, .cache(age: .zero, .revalidated))
+    expectEqual(setting.conditions, [nil, "\"1\"", nil, "\"2\""])
+    try expectEqual(setting.get(Anything(cacheMode: .revalidate)).failure?.kind, .notFound)
+    try expectEqual(setting.get(Anything(cacheMode: .onlyCached)).failure?.kind, .notCached)
   }
 
   @Test(
@@ -1019,8 +1021,8 @@ struct CachingTests {
     let setting = Setting(kind, [Self.answer("a", headers), Self.answer("b", [name: "\u{7F}"]), Self.answer("c", [:])])
     _ = try setting.get()
     setting.wait(.seconds(60))
-    #expect(try setting.get().text == "b")
-    #expect(try setting.get().text == "c")
+    try expectEqual(setting.get().text, "b")
+    try expectEqual(setting.get().text, "c")
     #expect(setting.test.transport.calls.allSatisfy { !$0.request.headers.contains { $0.name.hasPrefix("If-") } })
   }
 
@@ -1043,9 +1045,9 @@ struct CachingTests {
       staleIfError: .seconds(answer.fallback)
     )
     _ = try setting.get()
-    #expect(try setting.get().source == answer.source)
+    try expectEqual(setting.get().source, answer.source)
     let kept = try setting.get(Anything(cacheMode: .onlyCached))
-    #expect((kept.failure?.kind == .notCached) == (answer.source == nil))
+    expectEqual(kept.failure?.kind == .notCached, answer.source == nil)
   }
 
   // MARK: Redirects
@@ -1073,14 +1075,14 @@ struct CachingTests {
         .redirect(to: "/v1/2"), Self.answer("2", [:]),
       ]
     )
-    #expect(try setting.get().text == "1")
+    try expectEqual(setting.get().text, "1")
     if seconds > 0 {
       setting.wait(.seconds(seconds - 1))
-      #expect(try setting.get().source == .cache(age: .seconds(seconds + 39), .fresh))
+      try expectEqual(setting.get().source, .cache(age: .seconds(seconds + 39), .fresh))
       setting.wait(.seconds(1))
     }
-    #expect(try setting.get().text == "2")
-    #expect(setting.test.transport.count == 4)
+    try expectEqual(setting.get().text, "2")
+    expectEqual(setting.test.transport.count, 4)
   }
 
   @Test(
@@ -1101,13 +1103,13 @@ struct CachingTests {
       )
       _ = try setting.get()
       guard let seconds else {
-        #expect(try setting.get(Anything(cacheMode: .onlyCached)).failure?.kind == .notCached)
+        try expectEqual(setting.get(Anything(cacheMode: .onlyCached)).failure?.kind, .notCached)
         continue
       }
       setting.wait(.seconds(seconds - 1))
-      #expect(try setting.get().source == .cache(age: .seconds(seconds - 1), .fresh))
+      try expectEqual(setting.get().source, .cache(age: .seconds(seconds - 1), .fresh))
       setting.wait(.seconds(1))
-      #expect(try setting.get().failure?.kind == .transport(.offline))
+      try expectEqual(setting.get().failure?.kind, .transport(.offline))
     }
   }
 
@@ -1126,9 +1128,9 @@ struct CachingTests {
     )
     _ = try setting.get()
     setting.wait(.seconds(49))
-    #expect(try setting.get().source == .cache(age: .seconds(49), .staleWhileRevalidating))
+    try expectEqual(setting.get().source, .cache(age: .seconds(49), .staleWhileRevalidating))
     setting.wait(.seconds(1))
-    #expect(try setting.get().failure?.kind == .transport(.offline))
+    try expectEqual(setting.get().failure?.kind, .transport(.offline))
   }
 
   @Test("stale-if-error: the time of a copy ends where a redirect may lead elsewhere", arguments: CacheKind.allCases)
@@ -1142,9 +1144,9 @@ struct CachingTests {
     )
     _ = try setting.get()
     setting.wait(.seconds(49))
-    #expect(try setting.get().source == .cache(age: .seconds(49), .staleIfError))
+    try expectEqual(setting.get().source, .cache(age: .seconds(49), .staleIfError))
     setting.wait(.seconds(1))
-    #expect(try setting.get().failure?.kind == .transport(.offline))
+    try expectEqual(setting.get().failure?.kind, .transport(.offline))
   }
 
   @Test(
@@ -1165,10 +1167,10 @@ struct CachingTests {
     )
     for _ in 0..<2 {
       for (language, text) in [("it", "ciao"), ("de", "hallo")] {
-        #expect(try setting.get(Anything(headers: ["Accept-Language": language])).text == text)
+        try expectEqual(setting.get(Anything(headers: ["Accept-Language": language])).text, text)
       }
     }
-    #expect(setting.test.transport.count == 4)
+    expectEqual(setting.test.transport.count, 4)
   }
 
   @Test("a copy is asked about where it came from, and nowhere else (RFC 9110 §8.8.3)", arguments: CacheKind.allCases)
@@ -1184,10 +1186,10 @@ struct CachingTests {
           .redirect(to: first), .response(304),
         ]
       )
-      #expect(try (0..<4).map { _ in try setting.get().text } == ["1", "1", "2", "3"])
-      #expect(try setting.get().failure?.kind == .unexpectedStatus(304))
-      #expect(setting.conditions == [nil, nil, nil, "\"1\"", nil, nil, nil, "\"3\"", nil])
-      #expect(setting.test.log.cacheDecisions.filter { $0 == .revalidating }.count == 4)
+      try expectEqual((0..<4).map { _ in try setting.get().text }, ["1", "1", "2", "3"])
+      try expectEqual(setting.get().failure?.kind, .unexpectedStatus(304))
+      expectEqual(setting.conditions, [nil, nil, nil, "\"1\"", nil, nil, nil, "\"3\"", nil])
+      expectEqual(setting.test.log.cacheDecisions.filter { $0 == .revalidating }.count, 4)
     }
   }
 
@@ -1212,7 +1214,7 @@ struct CachingTests {
       [.redirect(to: "/v1/1"), Self.answer("1", fresh), .redirect(to: "/v1/2"), Self.answer("2", fresh)],
       [Remaking(place: place)]
     )
-    #expect(try (0..<2).map { _ in try setting.get().text } == ["1!", "2!"])
+    try expectEqual((0..<2).map { _ in try setting.get().text }, ["1!", "2!"])
   }
 
   @Test("requests with conditions or ranges of their own pass by", arguments: CacheKind.allCases)
@@ -1220,9 +1222,9 @@ struct CachingTests {
     let headers: HTTPHeaders = ["Cache-Control": "max-age=60"]
     let setting = Setting(kind, [Self.answer("a", headers), Self.answer("b", headers), Self.answer("c", headers)])
     _ = try setting.get()
-    #expect(try setting.get(Anything(headers: ["Range": "bytes=0-1"])).text == "b")
-    #expect(try setting.get(Anything(headers: ["Cache-Control": "no-store"])).text == "c")
-    #expect(try setting.get().text == "a")
+    try expectEqual(setting.get(Anything(headers: ["Range": "bytes=0-1"])).text, "b")
+    try expectEqual(setting.get(Anything(headers: ["Cache-Control": "no-store"])).text, "c")
+    try expectEqual(setting.get().text, "a")
   }
 
   @Test("a fresh copy answers while the breaker is open, and spares the retries", arguments: CacheKind.allCases)
@@ -1232,8 +1234,8 @@ struct CachingTests {
     let setting = Setting(kind, [Self.answer("a", headers), .offline, .offline, .offline], [retrying])
     _ = try setting.get()
     setting.wait(.seconds(60))
-    #expect(try setting.get().source == .cache(age: .seconds(62), .staleIfError))
-    #expect(setting.test.transport.count == 4)
+    try expectEqual(setting.get().source, .cache(age: .seconds(62), .staleIfError))
+    expectEqual(setting.test.transport.count, 4)
   }
 
   @Test(
@@ -1248,16 +1250,16 @@ struct CachingTests {
     }
     let test = ClientUnderTest([large], repeatingLast: true, [Caching(in: cache)])
     _ = try test.run(Anything(path: "large"))
-    #expect(cache.usedBytes == 0)
+    expectEqual(cache.usedBytes, 0)
     for number in 0..<200 {
       kind.prepare(cache)
       _ = try test.run(Anything(path: "\(number)"))
       _ = try test.run(Anything(path: "0"))
       #expect(cache.usedBytes <= 100_000)
     }
-    #expect(test.transport.count == 201, "the one that is in use stays")
+    expectEqual(test.transport.count, 201, "the one that is in use stays")
     cache.removeAll()
-    #expect(cache.usedBytes == 0)
+    expectEqual(cache.usedBytes, 0)
   }
 
   @Test("a copy that takes the place of another takes its room, too", arguments: CacheKind.allCases)
@@ -1273,10 +1275,10 @@ struct CachingTests {
     let used = setting.cache.usedBytes
     #expect(used > 0)
     for _ in 0..<2 {
-      #expect(try setting.get(Anything(cacheMode: .revalidate)).text == "b")
-      #expect(setting.cache.usedBytes == used)
+      try expectEqual(setting.get(Anything(cacheMode: .revalidate)).text, "b")
+      expectEqual(setting.cache.usedBytes, used)
     }
     _ = try setting.get(Anything(method: .put, body: .form(["x": 1])))
-    #expect(setting.cache.usedBytes == 0)
+    expectEqual(setting.cache.usedBytes, 0)
   }
 }

@@ -1,4 +1,5 @@
 import Combine
+import Expectations
 import Foundation
 import Rebound
 import ReboundHTTP
@@ -13,7 +14,7 @@ struct CoalescingTests {
     let test = ClientUnderTest([.ok(rome).after(.seconds(1))], [Coalescing()])
     let recorders = (0..<100).map { _ in test.send(Forecast(city: "Rome")) }
     try test.scheduler.run()
-    #expect(test.transport.count == 1)
+    expectEqual(test.transport.count, 1)
     #expect(recorders.allSatisfy { $0.values.count == 1 && $0.isFinished })
   }
 
@@ -23,9 +24,9 @@ struct CoalescingTests {
     let recorders = (0..<3).map { _ in test.send(Forecast(city: "Rome")) }
     recorders[0].cancel()
     recorders[1].cancel()
-    #expect(test.transport.calls.map(\.isCancelled) == [false])
+    expectEqual(test.transport.calls.map(\.isCancelled), [false])
     recorders[2].cancel()
-    #expect(test.transport.calls.map(\.isCancelled) == [true])
+    expectEqual(test.transport.calls.map(\.isCancelled), [true])
   }
 
   @Test("who has no more time leaves, be it the first, and ends nobody else's call", arguments: [0, 1])
@@ -37,9 +38,9 @@ struct CoalescingTests {
       }
     }
     try test.scheduler.run()
-    #expect(recorders[hurried].failure?.kind == .deadlineExceeded)
-    #expect(recorders[1 - hurried].values.count == 1)
-    #expect(test.transport.count == 1)
+    expectEqual(recorders[hurried].failure?.kind, .deadlineExceeded)
+    expectEqual(recorders[1 - hurried].values.count, 1)
+    expectEqual(test.transport.count, 1)
   }
 
   @Test("so does who has it from middleware", arguments: [0, 1])
@@ -48,10 +49,10 @@ struct CoalescingTests {
     let test = ClientUnderTest([.ok(rome).after(.seconds(3))], [hurry, Coalescing()])
     let recorders = (0..<2).map { _ in test.send(Forecast(city: "Rome")) }
     try test.scheduler.run()
-    #expect(recorders[hurried].failure?.kind == .deadlineExceeded)
-    #expect(recorders[hurried].completionTime == VirtualTime(nanoseconds: 1_000_000_000))
-    #expect(recorders[1 - hurried].values.count == 1)
-    #expect(test.transport.count == 1)
+    expectEqual(recorders[hurried].failure?.kind, .deadlineExceeded)
+    expectEqual(recorders[hurried].completionTime, VirtualTime(nanoseconds: 1_000_000_000))
+    expectEqual(recorders[1 - hurried].values.count, 1)
+    expectEqual(test.transport.count, 1)
   }
 
   @Test("a failure is shared, and not kept")
@@ -59,8 +60,8 @@ struct CoalescingTests {
     let test = ClientUnderTest([.status(500).after(.seconds(1)), .ok(rome)], [Coalescing()])
     let recorders = (0..<2).map { _ in test.send(Forecast(city: "Rome")) }
     try test.scheduler.run()
-    #expect(recorders.map { $0.failure?.kind } == [.serverError(500), .serverError(500)])
-    #expect(try test.run(Forecast(city: "Rome")).values.count == 1)
+    expectEqual(recorders.map { $0.failure?.kind }, [.serverError(500), .serverError(500)])
+    try expectEqual(test.run(Forecast(city: "Rome")).values.count, 1)
   }
 
   @Test("who finds other answers valid asks by itself: nobody gets what another would have refused, or the reverse")
@@ -77,11 +78,11 @@ struct CoalescingTests {
     let validating = test.send(Anything(validStatuses: 200...404, validator: busy))
     let named = ["A", "B"].map { test.send(Named(operation: $0)) }
     try test.scheduler.run()
-    #expect(strict.failure?.kind == .notFound)
-    #expect(tolerant.values == [Data()])
-    #expect(validating.failure?.kind == .serverError(503))
-    #expect(named.map { $0.failure?.call.operation } == ["A", "B"])
-    #expect(test.transport.count == 5)
+    expectEqual(strict.failure?.kind, .notFound)
+    expectEqual(tolerant.values, [Data()])
+    expectEqual(validating.failure?.kind, .serverError(503))
+    expectEqual(named.map { $0.failure?.call.operation }, ["A", "B"])
+    expectEqual(test.transport.count, 5)
   }
 
   @Test("what differs in address, fields, method or user is not the same")
@@ -97,7 +98,7 @@ struct CoalescingTests {
     user.name = "other"
     let other = test.send(Anything())
     try test.scheduler.run()
-    #expect(test.transport.count == requests.count + 1)
+    expectEqual(test.transport.count, requests.count + 1)
     #expect((recorders + [other]).allSatisfy { $0.isFinished })
   }
 
@@ -105,7 +106,7 @@ struct CoalescingTests {
   func unsafe() throws {
     let test = ClientUnderTest([.status(200).after(.seconds(1))], repeatingLast: true, [Coalescing()])
     for _ in 0..<2 { _ = test.send(Anything(method: .put, body: .form(["a": 1]))) }
-    #expect(test.transport.count == 2)
+    expectEqual(test.transport.count, 2)
   }
 }
 

@@ -1,4 +1,5 @@
 import Combine
+import Expectations
 import Foundation
 import Rebound
 import ReboundHTTP
@@ -22,20 +23,20 @@ struct DeadlineLimitTests {
     let recorder = try test.run(Anything(deadline: .seconds(10)))
     // The attempts fail after 1 s and 6 s; the next one would begin at 10 s.
     let failure = try #require(recorder.failure)
-    #expect(failure.kind == .serverError(503))
-    #expect(failure.call.attempt == 2)
-    #expect(failure.earlier.map(\.call.attempt) == [1])
-    #expect(recorder.completionTime == seconds(6))
-    #expect(test.scheduler.pendingCount == 0)
+    expectEqual(failure.kind, .serverError(503))
+    expectEqual(failure.call.attempt, 2)
+    expectEqual(failure.earlier.map(\.call.attempt), [1])
+    expectEqual(recorder.completionTime, seconds(6))
+    expectEqual(test.scheduler.pendingCount, 0)
   }
 
   @Test("says that there was no time for another attempt, in the failure and to who watches")
   func says() throws {
     let test = ClientUnderTest([.status(503)], [Self.retrying(every: .seconds(5))])
     let failure = try #require(try test.run(Anything(deadline: .seconds(5))).failure)
-    #expect(failure.notRetriedBecause == .deadlineExceeded)
+    expectEqual(failure.notRetriedBecause, .deadlineExceeded)
     #expect("\(failure)".contains("failed: 503; not tried again: deadline exceeded (attempt 1"))
-    #expect(test.log.retries.map(\.outcome) == [.stopped(.deadlineExceeded)])
+    expectEqual(test.log.retries.map(\.outcome), [.stopped(.deadlineExceeded)])
   }
 
   @Test("says nothing more where the failure says enough")
@@ -45,7 +46,7 @@ struct DeadlineLimitTests {
     ] as [(ScriptedTransport.Step, RetryEvent.Reason)] {
       let test = ClientUnderTest([step], repeatingLast: true, [Retrying(RetryPolicy(clamping: 1, backoff: .immediate))])
       let failure = try #require(try test.run(Anything(deadline: .seconds(5))).failure)
-      #expect(failure.notRetriedBecause == reason)
+      expectEqual(failure.notRetriedBecause, reason)
       #expect(!"\(failure)".contains("not tried again"))
     }
     let alone = ClientUnderTest([.status(503)])
@@ -82,7 +83,7 @@ struct DeadlineLimitTests {
       client.publisher(for: Anything(deadline: .seconds(5))).subscribe(recorder)
     }
     try scheduler.run()
-    #expect(transport.calls.map(\.request.limits.total) == [.seconds(expected)])
+    expectEqual(transport.calls.map(\.request.limits.total), [.seconds(expected)])
     #expect(recorder.failure != nil)
   }
 
@@ -97,9 +98,9 @@ struct DeadlineLimitTests {
       test.client.publisher(for: Anything(deadline: own.map { .seconds($0) })).subscribe(recorder)
     }
     try test.scheduler.run()
-    #expect(recorder.failure?.kind == .deadlineExceeded)
-    #expect(recorder.completionTime == seconds(3))
-    #expect(test.transport.calls.map(\.isCancelled) == [true])
+    expectEqual(recorder.failure?.kind, .deadlineExceeded)
+    expectEqual(recorder.completionTime, seconds(3))
+    expectEqual(test.transport.calls.map(\.isCancelled), [true])
   }
 
   @Test("an asynchronous call ends with the cooperative timeout around it")
@@ -116,7 +117,7 @@ struct DeadlineLimitTests {
       }
       try requireEqual(TimeSource.current.now - start, .seconds(3))
     }
-    #expect(transport.calls.map(\.isCancelled) == [true])
+    expectEqual(transport.calls.map(\.isCancelled), [true])
   }
 
   @Test("leaves it to who enforces a deadline to say so, and tells the server what is left")
@@ -130,7 +131,7 @@ struct DeadlineLimitTests {
       .subscribe(recorder)
     try test.scheduler.run()
     #expect(recorder.failure is TimedOut)
-    #expect(test.transport.calls.map { $0.request.headers["Grpc-Timeout"] } == ["3000m"])
+    expectEqual(test.transport.calls.map { $0.request.headers["Grpc-Timeout"] }, ["3000m"])
   }
 
   @Test(
@@ -148,8 +149,8 @@ struct DeadlineLimitTests {
       test.client.publisher(for: Anything()).subscribe(recorder)
     }
     try test.scheduler.run()
-    #expect(recorder.values == [Data("1".utf8)])
-    #expect(test.transport.calls.map { $0.request.headers["Grpc-Timeout"] } == [field])
+    expectEqual(recorder.values, [Data("1".utf8)])
+    expectEqual(test.transport.calls.map { $0.request.headers["Grpc-Timeout"] }, [field])
   }
 
   @Test(
@@ -181,8 +182,8 @@ struct DeadlineLimitTests {
   func boundary(pause: Duration, attempts: Int) throws {
     let test = ClientUnderTest([.status(503), .ok(rome)], [Self.retrying(every: pause)])
     let recorder = try test.run(Anything(deadline: .seconds(5)))
-    #expect(test.transport.count == attempts)
-    #expect((recorder.failure == nil) == (attempts == 2))
+    expectEqual(test.transport.count, attempts)
+    expectEqual(recorder.failure == nil, attempts == 2)
   }
 
   @Test("keeps the nearest of its deadline, the client's and the policy's")
@@ -195,8 +196,8 @@ struct DeadlineLimitTests {
       )
       test.client.deadline = client.map { .seconds($0) }
       let recorder = try test.run(Anything(deadline: request.map { .seconds($0) }))
-      #expect(recorder.failure?.kind == .serverError(503))
-      #expect(recorder.completionTime == seconds(4), "\(request as Any), \(client as Any), \(policy as Any)")
+      expectEqual(recorder.failure?.kind, .serverError(503))
+      expectEqual(recorder.completionTime, seconds(4), "\(request as Any), \(client as Any), \(policy as Any)")
     }
   }
 
@@ -210,19 +211,19 @@ struct DeadlineLimitTests {
       let recorder = Recorder<Data, NetworkFailure>(on: test.scheduler)
       publisher.subscribe(recorder)
       try test.scheduler.run()
-      #expect(recorder.completionTime == seconds(start + 4))
+      expectEqual(recorder.completionTime, seconds(start + 4))
     }
-    #expect(test.transport.count == 9)
+    expectEqual(test.transport.count, 9)
   }
 
   @Test("leaves the pause out that a server asks for, too, and tells how long it is")
   func hint() throws {
     let test = ClientUnderTest([.status(429, retryAfter: 30)], [Self.retrying(every: .seconds(1))])
     let recorder = try test.run(Anything(deadline: .seconds(20)))
-    #expect(recorder.failure?.kind == .tooManyRequests)
-    #expect(recorder.failure?.retryAfter == .seconds(30))
-    #expect(recorder.failure?.notRetriedBecause == .deadlineExceeded)
-    #expect(recorder.completionTime == .start)
+    expectEqual(recorder.failure?.kind, .tooManyRequests)
+    expectEqual(recorder.failure?.retryAfter, .seconds(30))
+    expectEqual(recorder.failure?.notRetriedBecause, .deadlineExceeded)
+    expectEqual(recorder.completionTime, .start)
   }
 
   @Test("a cancel during a wait that fits ends it, and leaves no timer")
@@ -231,9 +232,9 @@ struct DeadlineLimitTests {
     let recorder = test.send(Anything(deadline: .seconds(5)))
     test.scheduler.advance(by: 1)
     recorder.cancel()
-    #expect(test.scheduler.pendingCount == 0)
+    expectEqual(test.scheduler.pendingCount, 0)
     try test.scheduler.run()
-    #expect(test.transport.count == 1)
+    expectEqual(test.transport.count, 1)
     #expect(recorder.completion == nil)
   }
 
@@ -248,7 +249,7 @@ struct DeadlineLimitTests {
     let failure = await #expect(throws: NetworkFailure.self) {
       try await client.value(of: Anything(deadline: .seconds(5)))
     }
-    #expect(failure?.kind == .serverError(503))
-    #expect(failure?.notRetriedBecause == .deadlineExceeded)
+    expectEqual(failure?.kind, .serverError(503))
+    expectEqual(failure?.notRetriedBecause, .deadlineExceeded)
   }
 }

@@ -1,4 +1,5 @@
 import Combine
+import Expectations
 import Foundation
 import Rebound
 import ReboundHTTP
@@ -26,29 +27,29 @@ struct HedgingTests {
       [try Self.hedging()]
     )
     let recorder = try test.runDetailed(Anything())
-    #expect(recorder.values.map(\.value) == [Data("second".utf8)])
-    #expect(recorder.values.map(\.answer.attempt) == [2])
-    #expect(recorder.completionTime == seconds(3))
-    #expect(Self.times(test) == [.zero, .seconds(2)])
-    #expect(Self.cancelled(test) == [true, false])
-    #expect(test.scheduler.pendingCount == 0)
+    expectEqual(recorder.values.map(\.value), [Data("second".utf8)])
+    expectEqual(recorder.values.map(\.answer.attempt), [2])
+    expectEqual(recorder.completionTime, seconds(3))
+    expectEqual(Self.times(test), [.zero, .seconds(2)])
+    expectEqual(Self.cancelled(test), [true, false])
+    expectEqual(test.scheduler.pendingCount, 0)
   }
 
   @Test("each hedge is an attempt to who watches, with a number of its own, and what is decided is told")
   func events() throws {
     let test = ClientUnderTest([.silence, .status(204).after(.seconds(1))], [try Self.hedging()])
     _ = try test.run(Anything())
-    #expect(test.log.attempts == [1, 2])
-    #expect(test.log.hedges.map(\.word) == ["begins", "hedge_won"])
+    expectEqual(test.log.attempts, [1, 2])
+    expectEqual(test.log.hedges.map(\.word), ["begins", "hedge_won"])
     #expect(test.log.lines.contains { $0.contains("hedge: hedge 1 begins after 2.0 seconds") })
   }
 
   @Test("a quick attempt stays alone")
   func quick() throws {
     let test = ClientUnderTest([.ok("first").after(.seconds(1))], [try Self.hedging()])
-    #expect(try test.run(Anything()).values == [Data("first".utf8)])
-    #expect(test.transport.count == 1)
-    #expect(test.scheduler.pendingCount == 0)
+    try expectEqual(test.run(Anything()).values, [Data("first".utf8)])
+    expectEqual(test.transport.count, 1)
+    expectEqual(test.scheduler.pendingCount, 0)
   }
 
   @Test(
@@ -61,7 +62,7 @@ struct HedgingTests {
   func hedged(request: Anything) throws {
     let test = ClientUnderTest([.silence, .status(204)], [try Self.hedging()])
     #expect(try test.run(request).isFinished)
-    #expect(Self.times(test) == [.zero, .seconds(2)])
+    expectEqual(Self.times(test), [.zero, .seconds(2)])
   }
 
   @Test(
@@ -79,7 +80,7 @@ struct HedgingTests {
   func notHedged(request: Anything) throws {
     let test = ClientUnderTest([.status(204).after(.seconds(10))], repeatingLast: true, [try Self.hedging()])
     #expect(try test.run(request).isFinished)
-    #expect(test.transport.count == 1)
+    expectEqual(test.transport.count, 1)
     #expect(test.log.hedges.isEmpty)
   }
 
@@ -89,24 +90,24 @@ struct HedgingTests {
     let recorder = Recorder<Data, NetworkFailure>(on: test.scheduler)
     test.client.chunks(for: Anything()).subscribe(recorder)
     try test.scheduler.run()
-    #expect(recorder.values == [Data("first".utf8)])
-    #expect(test.transport.count == 1)
+    expectEqual(recorder.values, [Data("first".utf8)])
+    expectEqual(test.transport.count, 1)
   }
 
   @Test("an attempt that fails in a way that is worth another gets it at once")
   func afterFailure() throws {
     let test = ClientUnderTest([.reset, .ok("second")], [try Self.hedging()])
-    #expect(try test.run(Anything()).values == [Data("second".utf8)])
-    #expect(Self.times(test) == [.zero, .zero])
+    try expectEqual(test.run(Anything()).values, [Data("second".utf8)])
+    expectEqual(Self.times(test), [.zero, .zero])
   }
 
   @Test("a failure that is not worth another ends the whole at once")
   func fatal() throws {
     let test = ClientUnderTest([.status(404).after(.seconds(3)), .silence], [try Self.hedging()])
     let recorder = try test.run(Anything())
-    #expect(recorder.failure?.kind == .notFound)
-    #expect(recorder.completionTime == seconds(3))
-    #expect(Self.cancelled(test) == [false, true])
+    expectEqual(recorder.failure?.kind, .notFound)
+    expectEqual(recorder.completionTime, seconds(3))
+    expectEqual(Self.cancelled(test), [false, true])
   }
 
   @Test(
@@ -122,12 +123,12 @@ struct HedgingTests {
       )
       let recorder = try test.run(Anything())
       let failure = try #require(recorder.failure)
-      #expect(recorder.completionTime == seconds(5))
-      #expect(failure.kind == .serverError(isFirst ? 503 : 502))
-      #expect(failure.call.attempt == 1)
-      #expect(failure.earlier.map(\.kind) == [.serverError(isFirst ? 502 : 503)])
-      #expect(failure.earlier.map(\.call.attempt) == [2])
-      #expect(failure.retryAfter == .seconds(30))
+      expectEqual(recorder.completionTime, seconds(5))
+      expectEqual(failure.kind, .serverError(isFirst ? 503 : 502))
+      expectEqual(failure.call.attempt, 1)
+      expectEqual(failure.earlier.map(\.kind), [.serverError(isFirst ? 502 : 503)])
+      expectEqual(failure.earlier.map(\.call.attempt), [2])
+      expectEqual(failure.retryAfter, .seconds(30))
     }
   }
 
@@ -140,7 +141,7 @@ struct HedgingTests {
   func notAtOnce(step: ScriptedTransport.Step) throws {
     let test = ClientUnderTest([step, .status(204)], [try Self.hedging()])
     #expect(try test.run(Anything()).failure != nil)
-    #expect(test.transport.count == 1)
+    expectEqual(test.transport.count, 1)
   }
 
   @Test("a hedge that a limit of this program refuses ends nothing that is under way")
@@ -149,8 +150,8 @@ struct HedgingTests {
       [.ok("first").after(.seconds(5))],
       [RateLimiting(try .fixedWindow(1, per: .seconds(60))), try Self.hedging()]
     )
-    #expect(try test.run(Anything()).values == [Data("first".utf8)])
-    #expect(test.transport.count == 1)
+    try expectEqual(test.run(Anything()).values, [Data("first".utf8)])
+    expectEqual(test.transport.count, 1)
   }
 
   @Test("within retries each attempt may be hedged; no two have one number, and all that failed are named")
@@ -163,33 +164,33 @@ struct HedgingTests {
       [try Self.hedging(), retrying]
     )
     let failure = try #require(try test.run(Anything()).failure)
-    #expect(Self.times(test) == [.zero, .seconds(2), .seconds(5), .seconds(6)])
-    #expect(test.log.attempts == [1, 2, 3, 4])
-    #expect(test.log.retries.count == 2)
-    #expect(failure.kind == .notFound)
-    #expect(failure.call.attempt == 4)
-    #expect(failure.earlier.map(\.kind) == [.serverError(503), .serverError(502), .serverError(500)])
-    #expect(failure.earlier.map(\.call.attempt) == [1, 2, 3])
+    expectEqual(Self.times(test), [.zero, .seconds(2), .seconds(5), .seconds(6)])
+    expectEqual(test.log.attempts, [1, 2, 3, 4])
+    expectEqual(test.log.retries.count, 2)
+    expectEqual(failure.kind, .notFound)
+    expectEqual(failure.call.attempt, 4)
+    expectEqual(failure.earlier.map(\.kind), [.serverError(503), .serverError(502), .serverError(500)])
+    expectEqual(failure.earlier.map(\.call.attempt), [1, 2, 3])
   }
 
   @Test("a budget that grants nothing allows no hedge")
   func budget() throws {
     let budget = try RetryBudget.ratio(0, floor: 0)
     let test = ClientUnderTest([.ok("first").after(.seconds(5))], [try Self.hedging(within: budget)])
-    #expect(try test.run(Anything()).values == [Data("first".utf8)])
-    #expect(test.transport.count == 1)
-    #expect(test.log.hedges.map(\.word) == ["budget_exhausted", "first_won"])
+    try expectEqual(test.run(Anything()).values, [Data("first".utf8)])
+    expectEqual(test.transport.count, 1)
+    expectEqual(test.log.hedges.map(\.word), ["budget_exhausted", "first_won"])
   }
 
   @Test("the deadline of the call ends all attempts; its failure names what has failed before")
   func deadline() throws {
     let test = ClientUnderTest([.reset.after(.seconds(1)), .silence], [try Self.hedging()])
     let recorder = try test.run(Anything(deadline: .seconds(4)))
-    #expect(recorder.failure?.kind == .deadlineExceeded)
-    #expect(recorder.failure?.earlier.map(\.kind) == [.transport(.reset)])
-    #expect(recorder.completionTime == seconds(4))
-    #expect(Self.cancelled(test) == [false, true])
-    #expect(test.scheduler.pendingCount == 0)
+    expectEqual(recorder.failure?.kind, .deadlineExceeded)
+    expectEqual(recorder.failure?.earlier.map(\.kind), [.transport(.reset)])
+    expectEqual(recorder.completionTime, seconds(4))
+    expectEqual(Self.cancelled(test), [false, true])
+    expectEqual(test.scheduler.pendingCount, 0)
   }
 
   @Test("nothing is sent, and nothing is late, before a value is requested; one is enough")
@@ -198,13 +199,13 @@ struct HedgingTests {
     let recorder = Recorder<Data, NetworkFailure>(requesting: .none, on: test.scheduler)
     test.client.publisher(for: Anything()).subscribe(recorder)
     test.scheduler.advance(by: .seconds(10))
-    #expect(test.transport.count == 0)
+    expectEqual(test.transport.count, 0)
     recorder.request(.max(1))
     try test.scheduler.run()
-    #expect(Self.times(test) == [.seconds(10), .seconds(12)])
-    #expect(recorder.values == [Data("second".utf8)])
+    expectEqual(Self.times(test), [.seconds(10), .seconds(12)])
+    expectEqual(recorder.values, [Data("second".utf8)])
     #expect(recorder.isFinished)
-    #expect(recorder.demand.excess == 0)
+    expectEqual(recorder.demand.excess, 0)
   }
 
   @Test("a cancel ends all attempts, and none begins after it")
@@ -214,9 +215,9 @@ struct HedgingTests {
       let recorder = test.send(Anything())
       test.scheduler.advance(by: .seconds(wait))
       recorder.cancel()
-      #expect(test.scheduler.pendingCount == 0)
+      expectEqual(test.scheduler.pendingCount, 0)
       try test.scheduler.run()
-      #expect(Self.cancelled(test) == Array(repeating: true, count: wait == 1 ? 1 : 2))
+      expectEqual(Self.cancelled(test), Array(repeating: true, count: wait == 1 ? 1 : 2))
     }
   }
 }

@@ -1,4 +1,5 @@
 import Combine
+import Expectations
 import Foundation
 import Rebound
 import ReboundHTTP
@@ -22,10 +23,10 @@ struct ProtectingTests {
     let test = ClientUnderTest([.status(500)], repeatingLast: true, [Protecting(with: breaker)])
     for _ in 0..<2 { _ = try test.run(Forecast(city: "Rome")) }
     let failure = try #require(try test.run(Forecast(city: "Rome")).failure)
-    #expect(failure.kind == .circuitOpen)
-    #expect(failure.retryAfter == .seconds(30))
+    expectEqual(failure.kind, .circuitOpen)
+    expectEqual(failure.retryAfter, .seconds(30))
     #expect(failure.underlying is CircuitOpen)
-    #expect(test.transport.count == 2)
+    expectEqual(test.transport.count, 2)
   }
 
   @Test("a refusal is not repeated by the retries around it")
@@ -39,9 +40,9 @@ struct ProtectingTests {
       ]
     )
     let failure = try test.run(Forecast(city: "Rome")).failure
-    #expect(failure?.kind == .circuitOpen)
-    #expect(failure?.earlier.map(\.kind) == [.serverError(500), .serverError(500)])
-    #expect(test.transport.count == 2)
+    expectEqual(failure?.kind, .circuitOpen)
+    expectEqual(failure?.earlier.map(\.kind), [.serverError(500), .serverError(500)])
+    expectEqual(test.transport.count, 2)
   }
 
   @Test(
@@ -55,8 +56,8 @@ struct ProtectingTests {
     let breaker = try Self.breaker()
     let test = ClientUnderTest([step], repeatingLast: true, [Protecting(with: breaker)])
     for _ in 0..<5 { _ = try test.run(Forecast(city: "Rome")) }
-    #expect(breaker.state == .closed)
-    #expect(test.transport.count == 5)
+    expectEqual(breaker.state, .closed)
+    expectEqual(test.transport.count, 5)
   }
 
   @Test("given a policy, each host has a breaker of its own, which has its name")
@@ -66,12 +67,12 @@ struct ProtectingTests {
     let test = ClientUnderTest([.status(500)], repeatingLast: true, [protecting])
     for _ in 0..<3 { _ = try test.run(Anything()) }
     _ = try test.run(Anything(baseURL: URL(string: "https://other.example:8443")))
-    #expect(test.transport.count == 3)
-    #expect(log.values.count == 2)
+    expectEqual(test.transport.count, 3)
+    expectEqual(log.values.count, 2)
     #expect(log.values.allSatisfy { $0.contains("api.example") })
     test.scheduler.advance(by: 30)
     _ = try test.run(Anything())
-    #expect(test.transport.count == 4)
+    expectEqual(test.transport.count, 4)
   }
 
   @Test(
@@ -85,7 +86,7 @@ struct ProtectingTests {
   func counted(step: ScriptedTransport.Step, counts: Bool) throws {
     let test = ClientUnderTest([step], repeatingLast: true, [Protecting(try .consecutive(5))])
     for _ in 0..<6 { _ = try test.run(Anything()) }
-    #expect(test.transport.count == (counts ? 5 : 6))
+    expectEqual(test.transport.count, counts ? 5 : 6)
   }
 
   @Test("given a policy, failures and successes in turn never open it, and a cancel has no vote")
@@ -95,7 +96,7 @@ struct ProtectingTests {
     for _ in 0..<40 { _ = try test.run(Anything()) }
     for _ in 0..<5 { test.send(Anything()).cancel() }
     _ = test.send(Anything())
-    #expect(test.transport.count == 46)
+    expectEqual(test.transport.count, 46)
   }
 
   @Test("each host has a breaker of its own")
@@ -110,8 +111,8 @@ struct ProtectingTests {
     )
     for _ in 0..<3 { _ = try test.run(Anything()) }
     _ = try test.run(Anything(baseURL: URL(string: "https://other.example:8443")))
-    #expect(first.state == .open)
-    #expect(second.state == .closed)
-    #expect(test.transport.count == 3)
+    expectEqual(first.state, .open)
+    expectEqual(second.state, .closed)
+    expectEqual(test.transport.count, 3)
   }
 }

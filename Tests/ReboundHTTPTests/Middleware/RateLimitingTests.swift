@@ -1,5 +1,6 @@
 import Combine
 import Dispatch
+import Expectations
 import Foundation
 import Rebound
 import ReboundHTTP
@@ -25,7 +26,7 @@ struct RateLimitingTests {
     let test = ClientUnderTest([.status(204)], repeatingLast: true, [RateLimiting(try Self.oneEachSecond())])
     let recorders = (0..<3).map { _ in test.send(Anything()) }
     try test.scheduler.run()
-    #expect(Self.times(test) == [.zero, .seconds(1), .seconds(2)])
+    expectEqual(Self.times(test), [.zero, .seconds(1), .seconds(2)])
     #expect(recorders.allSatisfy { $0.isFinished })
   }
 
@@ -38,12 +39,12 @@ struct RateLimitingTests {
     )
     _ = test.send(Anything())
     let failure = try #require(try test.run(Anything()).failure)
-    #expect(failure.kind == .rateLimited)
-    #expect(failure.retryAfter == .seconds(60))
+    expectEqual(failure.kind, .rateLimited)
+    expectEqual(failure.retryAfter, .seconds(60))
     #expect(failure.underlying is RateLimited)
     #expect(failure.provesNothingWasDone)
-    #expect(test.transport.count == 1)
-    #expect(test.log.decisions.map { $0 as? RateLimiterEvent } == [.rejected(retryAfter: .seconds(60))])
+    expectEqual(test.transport.count, 1)
+    expectEqual(test.log.decisions.map { $0 as? RateLimiterEvent }, [.rejected(retryAfter: .seconds(60))])
   }
 
   @Test(
@@ -59,15 +60,15 @@ struct RateLimitingTests {
     )
     let first = test.send(Anything())
     test.scheduler.advance(by: .seconds(1))
-    #expect(first.failure?.status == status)
+    expectEqual(first.failure?.status, status)
     let others = (0..<2).map { _ in test.send(Anything()) }
     let elsewhere = test.send(Anything(baseURL: URL(string: "https://other.example")))
     test.scheduler.advance(by: .seconds(3))
     #expect(elsewhere.isFinished)
-    #expect(test.transport.count == 2)
+    expectEqual(test.transport.count, 2)
     try test.scheduler.run()
     #expect(others.allSatisfy { $0.isFinished })
-    #expect(Self.times(test) == [.zero, .seconds(1), .seconds(5), .seconds(5)])
+    expectEqual(Self.times(test), [.zero, .seconds(1), .seconds(5), .seconds(5)])
   }
 
   @Test(
@@ -81,7 +82,7 @@ struct RateLimitingTests {
     let limiter = Self.limiter(try .tokenBucket(10, per: .seconds(1)))
     let test = ClientUnderTest([step], [RateLimiting(with: limiter)])
     _ = try test.run(Anything())
-    #expect((limiter.snapshot.share < 1) == isLowered)
+    expectEqual(limiter.snapshot.share < 1, isLowered)
   }
 
   @Test("what this program has refused itself says nothing of the service; another client's 429 does")
@@ -101,7 +102,7 @@ struct RateLimitingTests {
     let policy = try RateLimiterPolicy.tokenBucket(1, per: .seconds(10)).waiting(atMost: .seconds(60))
     let test = ClientUnderTest([.status(503), .status(204)], [RateLimiting(policy), retrying])
     #expect(try test.run(Anything()).isFinished)
-    #expect(Self.times(test) == [.zero, .seconds(10)])
+    expectEqual(Self.times(test), [.zero, .seconds(10)])
   }
 
   @Test("a refusal is retried when its time has come")
@@ -115,7 +116,7 @@ struct RateLimitingTests {
     _ = test.send(Anything())
     // Also one that is not idempotent: nothing of it was sent.
     #expect(try test.run(Anything(method: .post)).isFinished)
-    #expect(Self.times(test) == [.zero, .seconds(4)])
+    expectEqual(Self.times(test), [.zero, .seconds(4)])
   }
 
   @Test("one that is cancelled while it waits, or whose time is over, gives its place to the next")
@@ -128,10 +129,10 @@ struct RateLimitingTests {
     second.cancel()
     try test.scheduler.run()
     #expect(second.completion == nil)
-    #expect(third.failure?.kind == .deadlineExceeded)
+    expectEqual(third.failure?.kind, .deadlineExceeded)
     #expect(fourth.isFinished)
-    #expect(Self.times(test) == [.zero, .seconds(1)])
-    #expect(test.scheduler.pendingCount == 0)
+    expectEqual(Self.times(test), [.zero, .seconds(1)])
+    expectEqual(test.scheduler.pendingCount, 0)
   }
 
   @Test("given a collection or a policy, each host has a limiter of its own, which has its name")
@@ -145,15 +146,15 @@ struct RateLimitingTests {
     let test = ClientUnderTest([.status(204)], repeatingLast: true, [RateLimiting(with: limiters)])
     _ = try test.run(Anything())
     _ = try test.run(Anything(baseURL: URL(string: "https://other.example:8443")))
-    #expect(try test.run(Anything()).failure?.kind == .rateLimited)
-    #expect(log.values == ["api.example", "other.example:8443"])
-    #expect(test.transport.count == 2)
+    try expectEqual(test.run(Anything()).failure?.kind, .rateLimited)
+    expectEqual(log.values, ["api.example", "other.example:8443"])
+    expectEqual(test.transport.count, 2)
     let events = ValueLog<RateLimiterEvent>()
     let watched = ClientUnderTest([.status(204)], [RateLimiting(policy) { events.append($0) }])
     _ = try watched.run(Anything())
     let refusal = try #require(try watched.run(Anything()).failure?.underlying as? RateLimited)
-    #expect(refusal.name == "api.example")
-    #expect(events.values == [.admitted, .rejected(retryAfter: .seconds(60))])
+    expectEqual(refusal.name, "api.example")
+    expectEqual(events.values, [.admitted, .rejected(retryAfter: .seconds(60))])
   }
 
   @Test("calls that begin on many threads at once are no more than allowed")
@@ -170,7 +171,7 @@ struct RateLimitingTests {
       client.publisher(for: Anything()).subscribe(recorder)
       if let failure = recorder.failure { refusals.append(failure.kind) }
     }
-    #expect(test.transport.count == 50)
-    #expect(refusals.values == Array(repeating: .rateLimited, count: 150))
+    expectEqual(test.transport.count, 50)
+    expectEqual(refusals.values, Array(repeating: .rateLimited, count: 150))
   }
 }

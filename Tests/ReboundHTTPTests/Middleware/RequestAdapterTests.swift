@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import Rebound
 import ReboundHTTP
@@ -24,8 +25,8 @@ struct RequestAdapterTests {
     let test = client(script, outside)
     for _ in 0..<2 { #expect(try test.run(Anything()).failure == nil) }
     let requests = test.transport.calls.map(\.request)
-    #expect(requests.map { $0.headers["Cookie"] } == [nil, "a=1", "a=1; b=2"])
-    #expect(requests.map { $0.url.query } == ["appid=k", "appid=k", "appid=k"])
+    expectEqual(requests.map { $0.headers["Cookie"] }, [nil, "a=1", "a=1; b=2"])
+    expectEqual(requests.map { $0.url.query }, ["appid=k", "appid=k", "appid=k"])
     #expect(requests.allSatisfy { $0.headers.values(of: "traceparent").count == 1 })
   }
 
@@ -33,10 +34,10 @@ struct RequestAdapterTests {
   func refusal(outside: [any HTTPMiddleware]) throws {
     let test = client([.status(404, "{}", ["Set-Cookie": "a=1"]), .ok("{}")], outside)
     let failure = try #require(try test.run(Anything()).failure)
-    #expect(failure.kind == .notFound)
+    expectEqual(failure.kind, .notFound)
     #expect(failure.call.url.hasSuffix("?appid=…"))
     _ = try test.run(Anything())
-    #expect(test.transport.calls.last?.request.headers["Cookie"] == "a=1")
+    expectEqual(test.transport.calls.last?.request.headers["Cookie"], "a=1")
   }
 
   @Test("what is told and what is sent is the same request", arguments: outside)
@@ -46,8 +47,8 @@ struct RequestAdapterTests {
     let told = test.log.events.compactMap { event in
       if case .attemptBegan(_, let message) = event.kind { message } else { nil as TransportRequest? }
     }
-    #expect(told.map(\.url) == test.transport.calls.map(\.request.url))
-    #expect(told.map(\.headers) == test.transport.calls.map(\.request.headers))
+    expectEqual(told.map(\.url), test.transport.calls.map(\.request.url))
+    expectEqual(told.map(\.headers), test.transport.calls.map(\.request.headers))
   }
 }
 

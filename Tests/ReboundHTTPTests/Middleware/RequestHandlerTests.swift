@@ -1,4 +1,5 @@
 import Combine
+import Expectations
 import Foundation
 import Rebound
 import ReboundTesting
@@ -40,13 +41,13 @@ struct RequestHandlerTests {
     #expect(upstream.connections.isEmpty)
     let recorder = Recorder<HTTPResponse, NetworkFailure>(requesting: .none)
     answer.subscribe(recorder)
-    #expect(upstream.connections.count == 1)
+    expectEqual(upstream.connections.count, 1)
     #expect(upstream.requests.isEmpty)
     recorder.request(.max(1))
-    #expect(upstream.requests == [.max(1)])
+    expectEqual(upstream.requests, [.max(1)])
     upstream.send(Self.response)
     upstream.send(completion: .finished)
-    #expect(recorder.values.map(\.body) == [Self.response.body])
+    expectEqual(recorder.values.map(\.body), [Self.response.body])
     #expect(recorder.isFinished)
   }
 
@@ -57,7 +58,7 @@ struct RequestHandlerTests {
     recorder.cancel()
     recorder.cancel()
     upstream.send(Self.response)
-    #expect(upstream.cancelCount == 1)
+    expectEqual(upstream.cancelCount, 1)
     #expect(recorder.values.isEmpty && recorder.completions.isEmpty)
   }
 
@@ -70,7 +71,7 @@ struct RequestHandlerTests {
     RequestHandler(middleware, next: next)(request).subscribe(recorder)
     recorder.request(.max(1))
     upstream.send(completion: .failure(NetworkFailure(.serverError(503), call: .init(isIdempotent: true))))
-    #expect(upstream.connections.count == 2)
+    expectEqual(upstream.connections.count, 2)
     upstream.send(Self.response)
     upstream.send(completion: .finished)
     #expect(recorder.values.count == 1 && recorder.isFinished)
@@ -90,7 +91,7 @@ struct RequestHandlerTests {
     let recorder = Recorder<HTTPResponse, NetworkFailure>()
     outer.subscribe(recorder)
     #expect(recorder.values.count == 1 && recorder.isFinished)
-    #expect(inner == [Self.response.body])
+    expectEqual(inner, [Self.response.body])
   }
 
   @Test("nothing is kept of an answer that has ended, or was cancelled", arguments: [false, true])

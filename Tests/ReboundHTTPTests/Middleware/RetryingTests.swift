@@ -1,4 +1,5 @@
 import Combine
+import Expectations
 import Foundation
 import Rebound
 import ReboundHTTP
@@ -15,26 +16,26 @@ struct RetryingTests {
   @Test("sends again after a failure that is transient, and gives the response")
   func recovers() throws {
     let test = ClientUnderTest([.status(503), .timeout, .ok(rome)], [Retrying(Self.policy)])
-    #expect(try test.run(Forecast(city: "Rome")).values.count == 1)
-    #expect(Self.times(test) == [.zero, .seconds(1), .seconds(2)])
-    #expect(test.log.retries.map(\.attempt) == [1, 2])
+    try expectEqual(test.run(Forecast(city: "Rome")).values.count, 1)
+    expectEqual(Self.times(test), [.zero, .seconds(1), .seconds(2)])
+    expectEqual(test.log.retries.map(\.attempt), [1, 2])
   }
 
   @Test("passes the last failure on, with those before it and the number of its attempt")
   func exhausted() throws {
     let test = ClientUnderTest([.status(503), .reset, .status(502), .status(500)], [Retrying(Self.policy)])
     let failure = try #require(try test.run(Forecast(city: "Rome")).failure)
-    #expect(failure.kind == .serverError(500))
-    #expect(failure.call.attempt == 4)
-    #expect(failure.earlier.map(\.kind) == [.serverError(503), .transport(.reset), .serverError(502)])
-    #expect(failure.earlier.map(\.call.attempt) == [1, 2, 3])
+    expectEqual(failure.kind, .serverError(500))
+    expectEqual(failure.call.attempt, 4)
+    expectEqual(failure.earlier.map(\.kind), [.serverError(503), .transport(.reset), .serverError(502)])
+    expectEqual(failure.earlier.map(\.call.attempt), [1, 2, 3])
   }
 
   @Test("is asked on every failure: one that is not transient ends it")
   func stops() throws {
     let test = ClientUnderTest([.status(503), .status(400)], [Retrying(Self.policy)])
-    #expect(try test.run(Forecast(city: "Rome")).failure?.kind == .badRequest)
-    #expect(test.transport.count == 2)
+    try expectEqual(test.run(Forecast(city: "Rome")).failure?.kind, .badRequest)
+    expectEqual(test.transport.count, 2)
   }
 
   @Test(
@@ -48,16 +49,16 @@ struct RetryingTests {
     for method in [HTTPMethod.post, .patch] {
       let test = ClientUnderTest([step, .status(200)], [Retrying(Self.policy)])
       _ = try test.run(Anything(method: method, body: .form(["a": 1])))
-      #expect(test.transport.count == attempts, "\(method)")
+      expectEqual(test.transport.count, attempts, "\(method)")
     }
     for idempotency in [Idempotency.idempotent, .key("k"), .generatedKey] {
       let test = ClientUnderTest([step, .status(200)], [Retrying(Self.policy)])
       _ = try test.run(Anything(method: .post, body: .form(["a": 1]), idempotency: idempotency))
-      #expect(test.transport.count == 2, "\(idempotency)")
+      expectEqual(test.transport.count, 2, "\(idempotency)")
     }
     let test = ClientUnderTest([.status(503), .status(200)], [Retrying(Self.policy)])
     _ = try test.run(Anything(idempotency: .notIdempotent))
-    #expect(test.transport.count == 1)
+    expectEqual(test.transport.count, 1)
   }
 
   @Test(
@@ -71,11 +72,11 @@ struct RetryingTests {
     for method in [HTTPMethod.post, .patch] where method == .post || ![301, 302].contains(status) {
       let test = ClientUnderTest(script, [Retrying(Self.policy)])
       _ = try test.run(Anything(method: method, body: .form(["a": 1])))
-      #expect(test.transport.count == sent, "\(method)")
+      expectEqual(test.transport.count, sent, "\(method)")
     }
     let test = ClientUnderTest(script, [Retrying(Self.policy)])
     _ = try test.run(Anything(method: .post, body: .form(["a": 1]), idempotency: .idempotent))
-    #expect(test.transport.count == 4)
+    expectEqual(test.transport.count, 4)
   }
 
   @Test("nor is it if this program refuses to follow", arguments: [(303, 1), (307, 2)])
@@ -90,7 +91,7 @@ struct RetryingTests {
     }
     let test = ClientUnderTest([.redirect(status, to: "/v1/1"), .status(200)], [Retrying(Self.policy), Busy()])
     _ = try test.run(Anything(method: .post, body: .form(["a": 1])))
-    #expect(test.transport.count == sent)
+    expectEqual(test.transport.count, sent)
   }
 
   @Test("nor is it if middleware has made another failure of what a redirect has led to")
@@ -113,7 +114,7 @@ struct RetryingTests {
       [Retrying(Self.policy), Remaking()]
     )
     _ = try test.run(Anything(method: .post, body: .form(["a": 1])))
-    #expect(test.transport.count == 2)
+    expectEqual(test.transport.count, 2)
   }
 
   @Test("the idempotency key and the request id are the same for all attempts, and differ between calls")
@@ -137,7 +138,7 @@ struct RetryingTests {
       ]
     )
     _ = try test.run(Forecast(city: "Rome"))
-    #expect(Self.times(test) == [.zero, .seconds(1), .seconds(6)])
+    expectEqual(Self.times(test), [.zero, .seconds(1), .seconds(6)])
   }
 
   @Test("a date is measured against the server's own clock; the device's is an hour slow here")
@@ -152,16 +153,16 @@ struct RetryingTests {
       ]
     )
     _ = try test.run(Forecast(city: "Rome"))
-    #expect(Self.times(test) == [.zero, .seconds(30)])
+    expectEqual(Self.times(test), [.zero, .seconds(30)])
   }
 
   @Test("a pause that is too long is not waited for, but told")
   func hintTooLong() throws {
     let test = ClientUnderTest([.status(503, retryAfter: 86_400)], [Retrying(Self.policy)])
     let failure = try test.run(Forecast(city: "Rome")).failure
-    #expect(failure?.retryAfter == .seconds(86_400))
-    #expect(failure?.recoverySuggestion == "Try again in 24 hours.")
-    #expect(test.transport.count == 1)
+    expectEqual(failure?.retryAfter, .seconds(86_400))
+    expectEqual(failure?.recoverySuggestion, "Try again in 24 hours.")
+    expectEqual(test.transport.count, 1)
   }
 
   @Test(
@@ -171,7 +172,7 @@ struct RetryingTests {
   func once(step: ScriptedTransport.Step) throws {
     let test = ClientUnderTest([step], repeatingLast: true, [Retrying(Self.policy)])
     _ = try test.run(Forecast(city: "Rome"))
-    #expect(test.transport.count == 2)
+    expectEqual(test.transport.count, 2)
   }
 
   @Test("a body that can be read once is sent once")
@@ -183,11 +184,11 @@ struct RetryingTests {
         Anything(method: .put, body: .stream(stream, contentType: "a/b"), idempotency: idempotency)
       )
       let failure = try #require(recorder.failure)
-      #expect(failure.kind == .serverError(503))
-      #expect(test.transport.count == 1)
-      #expect(failure.notRetriedBecause == .notReplayable)
+      expectEqual(failure.kind, .serverError(503))
+      expectEqual(test.transport.count, 1)
+      expectEqual(failure.notRetriedBecause, .notReplayable)
       #expect("\(failure)".contains("; not tried again: not replayable"))
-      #expect(test.log.retries.map(\.outcome) == [.stopped(.notReplayable)])
+      expectEqual(test.log.retries.map(\.outcome), [.stopped(.notReplayable)])
     }
   }
 
@@ -199,7 +200,7 @@ struct RetryingTests {
     let test = ClientUnderTest([step], [Retrying(Self.policy)])
     let body = RequestBody.stream(BodyStream.once { _ in Data() }, contentType: "a/b")
     let failure = try #require(try test.run(Anything(method: method, body: body)).failure)
-    #expect(failure.notRetriedBecause == .notRetryable)
+    expectEqual(failure.notRetriedBecause, .notRetryable)
   }
 
   @Test(
@@ -210,7 +211,7 @@ struct RetryingTests {
     let test = ClientUnderTest([.status(503)], [Retrying(policy)])
     let body = RequestBody.stream(BodyStream.once { _ in Data() }, contentType: "a/b")
     let failure = try #require(try test.run(Anything(method: .put, body: body)).failure)
-    #expect(failure.notRetriedBecause == .notRetryable)
+    expectEqual(failure.notRetriedBecause, .notRetryable)
   }
 
   @Test("a policy for errors of any type has the same reason for it")
@@ -224,7 +225,7 @@ struct RetryingTests {
       .retry(RetryPolicy<any Error>(.http).onEvent { events.append($0.outcome) }, time: test.scheduler.time)
       .subscribe(recorder)
     try test.scheduler.run()
-    #expect(events.values == [.stopped(.notReplayable)])
+    expectEqual(events.values, [.stopped(.notReplayable)])
   }
 
   @Test("a file is sent again whole")
@@ -234,7 +235,7 @@ struct RetryingTests {
     defer { try? FileManager.default.removeItem(at: file) }
     let test = ClientUnderTest([.status(503), .status(200)], [Retrying(Self.policy)])
     _ = try test.run(Anything(method: .put, body: .file(file)))
-    #expect(test.transport.calls.map(\.body) == [Data("content".utf8), Data("content".utf8)])
+    expectEqual(test.transport.calls.map(\.body), [Data("content".utf8), Data("content".utf8)])
   }
 
   @Test("a cancel during the wait ends it: no later attempt")
@@ -244,18 +245,18 @@ struct RetryingTests {
     test.scheduler.advance(by: 0.5)
     recorder.cancel()
     try test.scheduler.run()
-    #expect(test.transport.count == 1)
-    #expect(test.scheduler.pendingCount == 0)
+    expectEqual(test.transport.count, 1)
+    expectEqual(test.scheduler.pendingCount, 0)
   }
 
   @Test("a budget is shared by all calls, and the failure stays the server's")
   func budget() throws {
     let budget = try RetryBudget.ratio(0, floor: 1)
     let test = ClientUnderTest([.status(503)], repeatingLast: true, [Retrying(Self.policy.within(budget))])
-    #expect(try test.run(Forecast(city: "Rome")).failure?.kind == .serverError(503))
-    #expect(try test.run(Forecast(city: "Rome")).failure?.kind == .serverError(503))
-    #expect(test.transport.count == 3)
-    #expect(test.log.retries.last?.outcome == .stopped(.budgetExhausted))
+    try expectEqual(test.run(Forecast(city: "Rome")).failure?.kind, .serverError(503))
+    try expectEqual(test.run(Forecast(city: "Rome")).failure?.kind, .serverError(503))
+    expectEqual(test.transport.count, 3)
+    expectEqual(test.log.retries.last?.outcome, .stopped(.budgetExhausted))
   }
 
   @Test("each host has a budget of its own, so that one that is sick does not use up the retries of the others")
@@ -264,15 +265,15 @@ struct RetryingTests {
     let policy = Self.policy.within(try .ratio(0, floor: 0))
     let test = ClientUnderTest([.status(503)], repeatingLast: true, [Retrying(policy, budgets: budgets)])
     for _ in 0..<2 { _ = try test.run(Anything()) }
-    #expect(test.transport.count == 3)
-    #expect(test.log.retries.last?.outcome == .stopped(.budgetExhausted))
+    expectEqual(test.transport.count, 3)
+    expectEqual(test.log.retries.last?.outcome, .stopped(.budgetExhausted))
     let other = Anything(baseURL: URL(string: "https://other.example:8443"))
-    #expect(try test.run(other).failure?.kind == .serverError(503))
-    #expect(test.transport.count == 5)
+    try expectEqual(test.run(other).failure?.kind, .serverError(503))
+    expectEqual(test.transport.count, 5)
     let granted = ["api.example", "other.example:8443"].map {
       budgets.existing($0)?.snapshot(on: test.scheduler.time).granted
     }
-    #expect(granted == [1, 1])
+    expectEqual(granted, [1, 1])
   }
 
   @Test("a whole call can be retried from outside, by the same rule")
@@ -281,13 +282,13 @@ struct RetryingTests {
     let recorder = Recorder<Place, NetworkFailure>()
     test.client.publisher(for: Forecast(city: "Rome")).retry(.http, time: test.scheduler.time).subscribe(recorder)
     try test.scheduler.run()
-    #expect(recorder.values.count == 1)
+    expectEqual(recorder.values.count, 1)
     let post = Recorder<Data, NetworkFailure>()
     test.client.publisher(for: Anything(method: .post, body: .form(["a": 1])))
       .retry(.http, time: test.scheduler.time).subscribe(post)
     try test.scheduler.run()
-    #expect(post.failure?.kind == .serverError(503))
-    #expect(test.transport.count == 3)
+    expectEqual(post.failure?.kind, .serverError(503))
+    expectEqual(test.transport.count, 3)
   }
 
   @Test("a generated key does not make a whole call one that may be retried from outside: the next has another")
@@ -298,17 +299,17 @@ struct RetryingTests {
       test.client.publisher(for: Anything(method: method, body: .form(["a": 1]), idempotency: .generatedKey))
         .retry(.http, time: test.scheduler.time).subscribe(recorder)
       try test.scheduler.run()
-      #expect(test.transport.count == count, "\(method)")
+      expectEqual(test.transport.count, count, "\(method)")
     }
     let test = ClientUnderTest([.reset, .status(503)], [Retrying(RetryPolicy(clamping: 1))])
     let request = Anything(method: .post, body: .form(["a": 1]), idempotency: .generatedKey)
     let failure = try #require(try test.run(request).failure)
-    #expect(test.transport.count == 2)
+    expectEqual(test.transport.count, 2)
     #expect(!failure.mayBeRepeated && !failure.isRetryable)
     let told: [NetworkFailure] = test.log.events.compactMap {
       if case .failed(let failure) = $0.kind { failure } else { nil }
     }
-    #expect(told.map(\.mayBeRepeated) == [false])
+    expectEqual(told.map(\.mayBeRepeated), [false])
   }
 
   @Test(
@@ -321,8 +322,8 @@ struct RetryingTests {
     let test = ClientUnderTest([.status(503)] + offline + [.status(200)], [Retrying(policy)])
     let request = Anything(method: .post, body: .form(["a": 1]), idempotency: .generatedKey)
     let failure = try #require(try test.run(request).failure)
-    #expect(test.transport.count == retries + 1)
-    #expect(failure.kind == .transport(.offline))
+    expectEqual(test.transport.count, retries + 1)
+    expectEqual(failure.kind, .transport(.offline))
     #expect(!failure.mayBeRepeated)
   }
 
@@ -332,7 +333,7 @@ struct RetryingTests {
     let inner = RetryPolicy<NetworkFailure>(clamping: 2, backoff: .constant(.seconds(1)))
     let test = ClientUnderTest([.offline], repeatingLast: true, [Retrying(outer), Retrying(inner)])
     let failure = try #require(try test.run(Anything(method: .post, body: .form(["a": 1]))).failure)
-    #expect(test.transport.count == 61 * 3)
+    expectEqual(test.transport.count, 61 * 3)
     #expect(!failure.earlier.isEmpty)
     #expect(failure.earlier.allSatisfy { $0.earlier.isEmpty })
     #expect(failure.mayBeRepeated)
@@ -345,7 +346,7 @@ struct RetryingTests {
     let recorders = (0..<2).map { _ in Recorder<Place, NetworkFailure>() }
     for recorder in recorders { publisher.subscribe(recorder) }
     try test.scheduler.run()
-    #expect(recorders.map { $0.failure?.call.attempt } == [4, 4])
-    #expect(test.transport.count == 8)
+    expectEqual(recorders.map { $0.failure?.call.attempt }, [4, 4])
+    expectEqual(test.transport.count, 8)
   }
 }

@@ -1,4 +1,5 @@
 import Combine
+import Expectations
 import Foundation
 import Rebound
 import ReboundHTTP
@@ -36,15 +37,15 @@ struct WaitingForNetworkTests {
     let test = test([.offline, .ok(rome)])
     let recorder = test.send(Forecast(city: "Rome"))
     test.scheduler.advance(by: .seconds(10))
-    #expect(test.transport.count == 1)
+    expectEqual(test.transport.count, 1)
     #expect(recorder.completion == nil)
     reachability.current = .online
     try test.scheduler.run()
-    #expect(recorder.values.count == 1)
-    #expect(times(test) == [.zero, .seconds(10)])
-    #expect(test.log.attempts == [1, 2])
-    #expect(test.log.waits == [.waits(atMost: .seconds(30)), .goesOn(after: .seconds(10))])
-    #expect(test.scheduler.pendingCount == 0)
+    expectEqual(recorder.values.count, 1)
+    expectEqual(times(test), [.zero, .seconds(10)])
+    expectEqual(test.log.attempts, [1, 2])
+    expectEqual(test.log.waits, [.waits(atMost: .seconds(30)), .goesOn(after: .seconds(10))])
+    expectEqual(test.scheduler.pendingCount, 0)
   }
 
   @Test("a wait that somebody cuts off counts for the limit, and its failure stands before those that follow")
@@ -62,11 +63,12 @@ struct WaitingForNetworkTests {
     }
     let test = test([.offline], repeatingLast: true, [Impatient()])
     let recorder = try test.run(Anything())
-    #expect(recorder.failure?.kind == .transport(.offline))
-    #expect(recorder.completionTime == seconds(30))
-    #expect(times(test) == [.zero, .seconds(20)])
-    #expect(
-      test.log.waits == [
+    expectEqual(recorder.failure?.kind, .transport(.offline))
+    expectEqual(recorder.completionTime, seconds(30))
+    expectEqual(times(test), [.zero, .seconds(20)])
+    expectEqual(
+      test.log.waits,
+      [
         .waits(atMost: .seconds(30)), .waits(atMost: .seconds(10)), .gaveUp(after: .seconds(10)),
       ]
     )
@@ -76,20 +78,20 @@ struct WaitingForNetworkTests {
   func limit() throws {
     let test = test([.offline])
     let recorder = try test.run(Anything())
-    #expect(recorder.failure?.kind == .transport(.offline))
-    #expect(recorder.completionTime == seconds(30))
-    #expect(recorder.failure?.earlier.isEmpty == true)
-    #expect(test.log.waits == [.waits(atMost: .seconds(30)), .gaveUp(after: .seconds(30))])
-    #expect(test.transport.count == 1)
-    #expect(test.scheduler.pendingCount == 0)
+    expectEqual(recorder.failure?.kind, .transport(.offline))
+    expectEqual(recorder.completionTime, seconds(30))
+    expectEqual(recorder.failure?.earlier.isEmpty, true)
+    expectEqual(test.log.waits, [.waits(atMost: .seconds(30)), .gaveUp(after: .seconds(30))])
+    expectEqual(test.transport.count, 1)
+    expectEqual(test.scheduler.pendingCount, 0)
   }
 
   @Test("a limit of nothing, or less, never waits", arguments: [Duration.zero, .seconds(-1)])
   func noLimit(limit: Duration) throws {
     let test = test([.offline], limit: limit)
     let recorder = try test.run(Anything())
-    #expect(recorder.failure?.kind == .transport(.offline))
-    #expect(recorder.completionTime == .start)
+    expectEqual(recorder.failure?.kind, .transport(.offline))
+    expectEqual(recorder.completionTime, .start)
     #expect(test.log.waits.isEmpty)
   }
 
@@ -101,11 +103,11 @@ struct WaitingForNetworkTests {
     reachability.current = .online
     reachability.current = .offline
     try test.scheduler.run()
-    #expect(times(test) == [.zero, .seconds(20), .seconds(31), .seconds(32)])
-    #expect(test.log.attempts == [1, 2, 3, 4])
-    #expect(recorder.failure?.kind == .transport(.offline))
-    #expect(recorder.failure?.earlier.map(\.call.attempt) == [1, 2, 3])
-    #expect(recorder.completionTime == seconds(32))
+    expectEqual(times(test), [.zero, .seconds(20), .seconds(31), .seconds(32)])
+    expectEqual(test.log.attempts, [1, 2, 3, 4])
+    expectEqual(recorder.failure?.kind, .transport(.offline))
+    expectEqual(recorder.failure?.earlier.map(\.call.attempt), [1, 2, 3])
+    expectEqual(recorder.completionTime, seconds(32))
   }
 
   @Test("a wait takes none of the retries, and nothing of their budget")
@@ -114,14 +116,14 @@ struct WaitingForNetworkTests {
     let test = test([.offline, .status(503), .ok(rome)], [Self.retrying(1, within: budget)])
     let recorder = test.send(Forecast(city: "Rome"))
     test.scheduler.advance(by: .seconds(10))
-    #expect(budget.snapshot(on: test.scheduler.time).granted == 0)
+    expectEqual(budget.snapshot(on: test.scheduler.time).granted, 0)
     reachability.current = .online
     try test.scheduler.run()
-    #expect(recorder.values.count == 1)
-    #expect(times(test) == [.zero, .seconds(10), .seconds(11)])
-    #expect(test.log.attempts == [1, 2, 3])
-    #expect(test.log.retries.map(\.outcome) == [.retrying])
-    #expect(budget.snapshot(on: test.scheduler.time).granted == 1)
+    expectEqual(recorder.values.count, 1)
+    expectEqual(times(test), [.zero, .seconds(10), .seconds(11)])
+    expectEqual(test.log.attempts, [1, 2, 3])
+    expectEqual(test.log.retries.map(\.outcome), [.retrying])
+    expectEqual(budget.snapshot(on: test.scheduler.time).granted, 1)
   }
 
   @Test("what fails after a wait names what has failed before it")
@@ -131,9 +133,9 @@ struct WaitingForNetworkTests {
     test.scheduler.advance(by: .seconds(10))
     reachability.current = .online
     try test.scheduler.run()
-    #expect(recorder.failure?.kind == .notFound)
-    #expect(recorder.failure?.call.attempt == 2)
-    #expect(recorder.failure?.earlier.map(\.kind) == [.transport(.offline)])
+    expectEqual(recorder.failure?.kind, .notFound)
+    expectEqual(recorder.failure?.call.attempt, 2)
+    expectEqual(recorder.failure?.earlier.map(\.kind), [.transport(.offline)])
   }
 
   @Test(
@@ -144,7 +146,7 @@ struct WaitingForNetworkTests {
     let test = test([step])
     let recorder = try test.run(Anything())
     #expect(recorder.failure != nil)
-    #expect(recorder.completionTime == .start)
+    expectEqual(recorder.completionTime, .start)
     #expect(test.log.waits.isEmpty)
   }
 
@@ -153,9 +155,9 @@ struct WaitingForNetworkTests {
     reachability.current = .online
     let test = test([.offline], repeatingLast: true)
     let recorder = try test.run(Anything())
-    #expect(recorder.failure?.kind == .transport(.offline))
-    #expect(recorder.completionTime == .start)
-    #expect(test.transport.count == 2)
+    expectEqual(recorder.failure?.kind, .transport(.offline))
+    expectEqual(recorder.completionTime, .start)
+    expectEqual(test.transport.count, 2)
   }
 
   @Test("nor does one under a reachability that contradicts itself")
@@ -169,8 +171,8 @@ struct WaitingForNetworkTests {
       repeatingLast: true,
       [WaitingForNetwork(Contradicting(), atMost: .seconds(30))]
     )
-    #expect(try test.run(Anything()).failure?.kind == .transport(.offline))
-    #expect(test.transport.count == 4)
+    try expectEqual(test.run(Anything()).failure?.kind, .transport(.offline))
+    expectEqual(test.transport.count, 4)
   }
 
   @Test("a network that has gone again within a moment is waited for once more")
@@ -184,19 +186,19 @@ struct WaitingForNetworkTests {
     reachability.current = .online
     try test.scheduler.run()
     #expect(recorder.isFinished)
-    #expect(times(test) == [.zero, .milliseconds(500), .milliseconds(5_500)])
+    expectEqual(times(test), [.zero, .milliseconds(500), .milliseconds(5_500)])
   }
 
   @Test("the deadline of the call ends the wait, and its failure names what it waited for")
   func deadline() throws {
     let test = test([.offline])
     let recorder = try test.run(Anything(deadline: .seconds(5)))
-    #expect(recorder.failure?.kind == .deadlineExceeded)
-    #expect(recorder.failure?.earlier.map(\.kind) == [.transport(.offline)])
-    #expect(recorder.completionTime == seconds(5))
+    expectEqual(recorder.failure?.kind, .deadlineExceeded)
+    expectEqual(recorder.failure?.earlier.map(\.kind), [.transport(.offline)])
+    expectEqual(recorder.completionTime, seconds(5))
     reachability.current = .online
-    #expect(test.transport.count == 1)
-    #expect(test.scheduler.pendingCount == 0)
+    expectEqual(test.transport.count, 1)
+    expectEqual(test.scheduler.pendingCount, 0)
   }
 
   @Test("what cannot have reached a server is sent again, whatever its method; a stream that can be read once is not")
@@ -212,7 +214,7 @@ struct WaitingForNetworkTests {
       test.scheduler.advance(by: .seconds(5))
       reachability.current = .online
       try test.scheduler.run()
-      #expect(test.transport.count == attempts, "\(request.method)")
+      expectEqual(test.transport.count, attempts, "\(request.method)")
     }
   }
 
@@ -222,10 +224,10 @@ struct WaitingForNetworkTests {
     let recorder = test.send(Anything())
     test.scheduler.advance(by: .seconds(1))
     recorder.cancel()
-    #expect(test.scheduler.pendingCount == 0)
+    expectEqual(test.scheduler.pendingCount, 0)
     reachability.current = .online
     try test.scheduler.run()
-    #expect(test.transport.count == 1)
+    expectEqual(test.transport.count, 1)
     #expect(recorder.completion == nil)
   }
 
@@ -235,14 +237,14 @@ struct WaitingForNetworkTests {
     let recorder = Recorder<Data, NetworkFailure>(requesting: .none, on: test.scheduler)
     test.client.publisher(for: Anything()).subscribe(recorder)
     test.scheduler.advance(by: .seconds(5))
-    #expect(test.transport.count == 0)
+    expectEqual(test.transport.count, 0)
     recorder.request(.max(1))
     test.scheduler.advance(by: .seconds(5))
     reachability.current = .online
     try test.scheduler.run()
-    #expect(recorder.values == [Data("second".utf8)])
+    expectEqual(recorder.values, [Data("second".utf8)])
     #expect(recorder.isFinished)
-    #expect(times(test) == [.seconds(5), .seconds(10)])
+    expectEqual(times(test), [.seconds(5), .seconds(10)])
   }
 
   @Test("many calls wait side by side, and all go on when the network is there")
@@ -253,7 +255,7 @@ struct WaitingForNetworkTests {
     reachability.current = .online
     try test.scheduler.run()
     #expect(recorders.allSatisfy { $0.isFinished })
-    #expect(test.transport.count == 200)
+    expectEqual(test.transport.count, 200)
   }
 
   @Test("it stands inside of the retries and around the hedging, whatever order it is given in")
@@ -264,11 +266,12 @@ struct WaitingForNetworkTests {
         Protecting(try .consecutive(5)), RateLimiting(try .fixedWindow(1, per: .seconds(1))), Hedging(), Retrying(),
       ]
     )
-    #expect(
-      "\(test.client)" == """
-        DeadlineLimit → Retrying(2) → WaitingForNetwork → Hedging(1) → Protecting → RateLimiting → Redirects(10) → \
-        ScriptedTransport
-        """
+    expectEqual(
+      "\(test.client)",
+      """
+      DeadlineLimit → Retrying(2) → WaitingForNetwork → Hedging(1) → Protecting → RateLimiting → Redirects(10) → \
+      ScriptedTransport
+      """
     )
   }
 }

@@ -1,4 +1,5 @@
 import Combine
+import Expectations
 import Foundation
 import Rebound
 import ReboundHTTPTesting
@@ -43,20 +44,21 @@ struct JSONLinesHTTPTests {
     let reading = lines.read { [kept] in kept.append($0) }
     _ = try test.run(Anything(query: ["appid": "s3cret", "q": "Rome"]))
     let objects = try objects()
-    #expect(
-      objects.compactMap { $0["event"] as? String } == [
+    expectEqual(
+      objects.compactMap { $0["event"] as? String },
+      [
         "began", "attempt_began", "responded", "attempt_failed", "retry", "attempt_began", "responded", "downloaded",
         "attempt_succeeded", "succeeded",
       ]
     )
-    #expect(Set(objects.compactMap { $0["call"] as? String }).count == 1)
+    expectEqual(Set(objects.compactMap { $0["call"] as? String }).count, 1)
     #expect(objects.allSatisfy { $0["type"] as? String == "http" && $0["operation"] as? String == "Anything" })
-    #expect(objects.compactMap { $0["attempt"] as? Int } == [1, 1, 2, 2])
-    #expect(objects.compactMap { $0["status"] as? Int } == [503, 503, 200, 200])
-    #expect(objects[3]["retry_after"] as? Double == 2)
-    #expect(objects[3]["outcome"] as? String == "503")
-    #expect((objects[4]["details"] as? [String: Any])?["delay"] as? Double == 2)
-    #expect(objects[9]["elapsed"] as? Double == 2.75)
+    expectEqual(objects.compactMap { $0["attempt"] as? Int }, [1, 1, 2, 2])
+    expectEqual(objects.compactMap { $0["status"] as? Int }, [503, 503, 200, 200])
+    expectEqual(objects[3]["retry_after"] as? Double, 2)
+    expectEqual(objects[3]["outcome"] as? String, "503")
+    expectEqual((objects[4]["details"] as? [String: Any])?["delay"] as? Double, 2)
+    expectEqual(objects[9]["elapsed"] as? Double, 2.75)
     #expect(!kept.values.contains { $0.contains("s3cret") })
     reading.cancel()
   }
@@ -70,9 +72,9 @@ struct JSONLinesHTTPTests {
     let reading = lines.read { [kept] in kept.append($0) }
     _ = try test.run(Anything())
     let decided = try objects().filter { $0["event"] as? String == "decided" }
-    #expect(decided.map { $0["policy"] as? String } == ["hedge", "hedge"])
-    #expect(decided.map { $0["decision"] as? String } == ["begins", "hedge_won"])
-    #expect((decided.first?["details"] as? [String: Any])?["hedge"] as? Int == 1)
+    expectEqual(decided.map { $0["policy"] as? String }, ["hedge", "hedge"])
+    expectEqual(decided.map { $0["decision"] as? String }, ["begins", "hedge_won"])
+    expectEqual((decided.first?["details"] as? [String: Any])?["hedge"] as? Int, 1)
     reading.cancel()
   }
 
@@ -120,7 +122,7 @@ struct JSONLinesHTTPTests {
   func unreadCostsNothing() throws {
     let (without, with) = (try clockCalls(isWriting: false), try clockCalls(isWriting: true))
     #expect(without.count > 0)
-    #expect(with.count == without.count)
+    expectEqual(with.count, without.count)
     #expect(!with.isObserved)
   }
 
@@ -133,8 +135,8 @@ struct JSONLinesHTTPTests {
     let reading = lines.read { [kept] in kept.append($0) }
     _ = try test.run(Anything())
     #expect(count > 0)
-    #expect(test.log.events.count == 2 * count)
-    #expect(kept.values.count == count)
+    expectEqual(test.log.events.count, 2 * count)
+    expectEqual(kept.values.count, count)
     reading.cancel()
   }
 
@@ -153,9 +155,9 @@ struct JSONLinesHTTPTests {
     test.send(Anything()).cancel()
     test.scheduler.advance()
     let ends = try objects().filter { ["failed", "refused", "cancelled"].contains($0["event"] as? String) }
-    #expect(ends.compactMap { $0["event"] as? String } == ["failed", "refused", "failed", "cancelled"])
-    #expect(ends.compactMap { $0["outcome"] as? String } == ["reset", "circuit_open"])
-    #expect(ends[1]["retry_after"] as? Double == 30)
+    expectEqual(ends.compactMap { $0["event"] as? String }, ["failed", "refused", "failed", "cancelled"])
+    expectEqual(ends.compactMap { $0["outcome"] as? String }, ["reset", "circuit_open"])
+    expectEqual(ends[1]["retry_after"] as? Double, 30)
     reading.cancel()
   }
 
@@ -170,11 +172,11 @@ struct JSONLinesHTTPTests {
     _ = try test.run(Anything())
     scheduler.advance()
     let objects = try objects()
-    #expect(objects.compactMap { $0["type"] as? String } == ["span", "span"])
-    #expect(objects.compactMap { $0["is_attempt"] as? Bool } == [true, false])
-    #expect(objects.compactMap { $0["duration"] as? Double } == [1, 1])
-    #expect(objects[0]["parent"] as? String == objects[1]["span"] as? String)
-    #expect((objects[0]["attributes"] as? [String: Any])?["http.response.status_code"] as? Int == 503)
+    expectEqual(objects.compactMap { $0["type"] as? String }, ["span", "span"])
+    expectEqual(objects.compactMap { $0["is_attempt"] as? Bool }, [true, false])
+    expectEqual(objects.compactMap { $0["duration"] as? Double }, [1, 1])
+    expectEqual(objects[0]["parent"] as? String, objects[1]["span"] as? String)
+    expectEqual((objects[0]["attributes"] as? [String: Any])?["http.response.status_code"] as? Int, 503)
     reading.cancel()
   }
 }

@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import Rebound
 import ReboundHTTP
@@ -22,24 +23,22 @@ struct SpanLogTests {
   func export() throws {
     let data = try spans(1).export(service: "weather")
     let root = try JSONDecoder().decode(JSONValue.self, from: data)["resourceSpans"]?.elements?.first
-    #expect(
-      root?["resource"]?["attributes"]?.elements?.first?["value"]?["stringValue"] == .string("weather")
-    )
+    expectEqual(root?["resource"]?["attributes"]?.elements?.first?["value"]?["stringValue"], .string("weather"))
     let written = try #require(root?["scopeSpans"]?.elements?.first?["spans"]?.elements)
     try #require(written.count == 2)
-    #expect(written.map { $0["kind"] } == [.number(3), .number(1)])
-    #expect(written[0]["parentSpanId"] == written[1]["spanId"])
-    #expect(written[0]["startTimeUnixNano"] == .string("1000000000005"))
-    #expect(written[0]["status"]?["code"] == .number(2))
+    expectEqual(written.map { $0["kind"] }, [.number(3), .number(1)])
+    expectEqual(written[0]["parentSpanId"], written[1]["spanId"])
+    expectEqual(written[0]["startTimeUnixNano"], .string("1000000000005"))
+    expectEqual(written[0]["status"]?["code"], .number(2))
     let attributes = try #require(written[0]["attributes"]?.elements)
     let status = attributes.first { $0["key"] == .string("http.response.status_code") }
-    #expect(status?["value"]?["intValue"] == .string("500"))
+    expectEqual(status?["value"]?["intValue"], .string("500"))
   }
 
   @Test("keeps no more than asked for, and says how many more there were")
   func limit() throws {
     let log = try spans(3, limit: 2)
-    #expect(log.spans.count == 2)
-    #expect(log.droppedCount == 4)
+    expectEqual(log.spans.count, 2)
+    expectEqual(log.droppedCount, 4)
   }
 }

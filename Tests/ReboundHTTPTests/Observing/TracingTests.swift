@@ -1,3 +1,4 @@
+import Expectations
 import Rebound
 import ReboundHTTP
 import ReboundHTTPTesting
@@ -33,18 +34,18 @@ struct TracingTests {
     let spans = spans.spans
     try #require(spans.count == 3)
     let call = spans[2]
-    #expect(spans.map(\.isAttempt) == [true, true, false])
-    #expect(Set(spans.map(\.context.traceID)).count == 1)
-    #expect(Set(spans.map(\.context.spanID)).count == 3)
-    #expect(spans.map(\.parentID) == [call.context.spanID, call.context.spanID, nil])
-    #expect(spans.map(\.start) == [.seconds(1_000), .seconds(1_000) + .milliseconds(1_250), .seconds(1_000)])
-    #expect(spans.map(\.duration) == [.milliseconds(250), .milliseconds(500), .milliseconds(1_750)])
-    #expect(spans.map { $0.attributes["http.request.resend_count"] } == [nil, .number(1), nil])
-    #expect(spans.map { $0.attributes["http.response.status_code"] } == [.number(503), .number(204), nil])
-    #expect(spans.map { $0.attributes["error.type"] } == [.text("503"), nil, nil])
-    #expect(Set(spans.map { $0.attributes["server.port"] }) == [.number(443)])
-    #expect(spans.map { $0.failure == nil } == [false, true, true])
-    #expect(call.name == "Anything")
+    expectEqual(spans.map(\.isAttempt), [true, true, false])
+    expectEqual(Set(spans.map(\.context.traceID)).count, 1)
+    expectEqual(Set(spans.map(\.context.spanID)).count, 3)
+    expectEqual(spans.map(\.parentID), [call.context.spanID, call.context.spanID, nil])
+    expectEqual(spans.map(\.start), [.seconds(1_000), .seconds(1_000) + .milliseconds(1_250), .seconds(1_000)])
+    expectEqual(spans.map(\.duration), [.milliseconds(250), .milliseconds(500), .milliseconds(1_750)])
+    expectEqual(spans.map { $0.attributes["http.request.resend_count"] }, [nil, .number(1), nil])
+    expectEqual(spans.map { $0.attributes["http.response.status_code"] }, [.number(503), .number(204), nil])
+    expectEqual(spans.map { $0.attributes["error.type"] }, [.text("503"), nil, nil])
+    expectEqual(Set(spans.map { $0.attributes["server.port"] }), [.number(443)])
+    expectEqual(spans.map { $0.failure == nil }, [false, true, true])
+    expectEqual(call.name, "Anything")
     #expect(!"\(spans)".contains("s3cret"))
   }
 
@@ -55,9 +56,9 @@ struct TracingTests {
     var test = test([.status(503), .status(204)])
     test.client = test.client.onEvent(other.write)
     _ = try test.run(Anything())
-    #expect(spans.spans.map(\.isAttempt) == [true, true, false])
-    #expect(spans.spans.map(\.context) == others.spans.map(\.context))
-    #expect(spans.spans.map(\.start) == others.spans.map { $0.start - .seconds(1_000) })
+    expectEqual(spans.spans.map(\.isAttempt), [true, true, false])
+    expectEqual(spans.spans.map(\.context), others.spans.map(\.context))
+    expectEqual(spans.spans.map(\.start), others.spans.map { $0.start - .seconds(1_000) })
   }
 
   @Test("what a transport has measured is in the attributes of the attempt, also of one that failed")
@@ -74,8 +75,9 @@ struct TracingTests {
       ] as [ScriptedTransport.Step]
     _ = try test(script).run(Anything())
     let measured = spans.spans.map { $0.attributes.filter { $0.key.hasPrefix("rebound.time.") } }
-    #expect(
-      measured == [
+    expectEqual(
+      measured,
+      [
         ["rebound.time.first_byte": .number(0)],
         [
           "rebound.time.name_lookup": .number(1_500), "rebound.time.connect": .number(2_000),
@@ -91,8 +93,8 @@ struct TracingTests {
     let test = test([.status(503), .status(204)])
     _ = try test.run(Anything())
     let sent = test.transport.calls.map { $0.request.headers["traceparent"] }
-    #expect(sent == spans.spans.filter(\.isAttempt).map(\.context.traceparent))
-    #expect(Set(sent).count == 2)
+    expectEqual(sent, spans.spans.filter(\.isAttempt).map(\.context.traceparent))
+    expectEqual(Set(sent).count, 2)
   }
 
   @Test("another origin is told of the trace only if the client's redirects carry it there")
@@ -102,11 +104,11 @@ struct TracingTests {
     ]
     var test = test(script)
     _ = try test.run(Anything())
-    #expect(test.transport.calls.map { $0.request.headers.contains(name: "traceparent") } == [true, true, false])
+    expectEqual(test.transport.calls.map { $0.request.headers.contains(name: "traceparent") }, [true, true, false])
     test = self.test(script)
     test.client.redirects = .follow().carrying(header: "traceparent")
     _ = try test.run(Anything())
-    #expect(test.transport.calls.map { $0.request.headers.contains(name: "traceparent") } == [true, true, true])
+    expectEqual(test.transport.calls.map { $0.request.headers.contains(name: "traceparent") }, [true, true, true])
   }
 
   @Test("a call within another trace goes on with it, and with whether it is kept")
@@ -114,9 +116,9 @@ struct TracingTests {
     let parent = try #require(SpanContext(traceparent: "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-00"))
     let test = test([.status(204)], under: parent)
     _ = try test.run(Anything())
-    #expect(spans.spans.map(\.context.traceID) == [parent.traceID, parent.traceID])
-    #expect(spans.spans.last?.parentID == parent.spanID)
-    #expect(test.transport.calls[0].request.headers["traceparent"]?.hasSuffix("-00") == true)
+    expectEqual(spans.spans.map(\.context.traceID), [parent.traceID, parent.traceID])
+    expectEqual(spans.spans.last?.parentID, parent.spanID)
+    expectEqual(test.transport.calls[0].request.headers["traceparent"]?.hasSuffix("-00"), true)
   }
 
   @Test("a request's own context is left as it is")
@@ -124,8 +126,8 @@ struct TracingTests {
     let own = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
     let test = test([.status(204)])
     _ = try test.run(Anything(headers: ["traceparent": own]))
-    #expect(test.transport.calls[0].request.headers["traceparent"] == own)
-    #expect(spans.spans[0].context.traceparent == own)
+    expectEqual(test.transport.calls[0].request.headers["traceparent"], own)
+    expectEqual(spans.spans[0].context.traceparent, own)
   }
 
   @Test("a call that nobody waits for any more ends its spans as cancelled")
@@ -134,9 +136,9 @@ struct TracingTests {
     let recorder = test.send(Anything())
     test.scheduler.advance(by: .seconds(2))
     recorder.cancel()
-    #expect(spans.spans.map(\.isAttempt) == [true, false])
-    #expect(spans.spans.map(\.duration) == [.seconds(2), .seconds(2)])
-    #expect(spans.spans.map { $0.attributes["error.type"] } == [.text("cancelled"), .text("cancelled")])
+    expectEqual(spans.spans.map(\.isAttempt), [true, false])
+    expectEqual(spans.spans.map(\.duration), [.seconds(2), .seconds(2)])
+    expectEqual(spans.spans.map { $0.attributes["error.type"] }, [.text("cancelled"), .text("cancelled")])
   }
 
   @Test("attempts side by side are a span each; the one that has lost ends as cancelled")
@@ -147,13 +149,13 @@ struct TracingTests {
     )
     _ = try test.run(Anything())
     let spans = spans.spans
-    #expect(spans.map(\.isAttempt) == [true, true, false])
-    #expect(spans.map(\.duration) == [.seconds(1), .seconds(3), .seconds(3)])
-    #expect(spans.map { $0.attributes["http.request.resend_count"] } == [.number(1), nil, nil])
-    #expect(spans.map { $0.attributes["http.response.status_code"] } == [.number(204), nil, nil])
-    #expect(spans.map { $0.attributes["error.type"] } == [nil, .text("cancelled"), nil])
+    expectEqual(spans.map(\.isAttempt), [true, true, false])
+    expectEqual(spans.map(\.duration), [.seconds(1), .seconds(3), .seconds(3)])
+    expectEqual(spans.map { $0.attributes["http.request.resend_count"] }, [.number(1), nil, nil])
+    expectEqual(spans.map { $0.attributes["http.response.status_code"] }, [.number(204), nil, nil])
+    expectEqual(spans.map { $0.attributes["error.type"] }, [nil, .text("cancelled"), nil])
     let sent = test.transport.calls.map { $0.request.headers["traceparent"] }
-    #expect(sent == [spans[1].context.traceparent, spans[0].context.traceparent])
+    expectEqual(sent, [spans[1].context.traceparent, spans[0].context.traceparent])
   }
 
   private static func answer(_ control: String) -> ScriptedTransport.Step {
@@ -165,31 +167,32 @@ struct TracingTests {
     let test = test([Self.answer("stale-if-error=60"), .silence], [Caching(in: HTTPCache())])
     _ = try test.run(Anything())
     let recorder = try test.runDetailed(Anything(deadline: .seconds(2)))
-    #expect(recorder.values.map(\.source) == [.cache(age: .seconds(2), .staleIfError)])
+    expectEqual(recorder.values.map(\.source), [.cache(age: .seconds(2), .staleIfError)])
     let late = spans.spans.dropFirst(2)
-    #expect(late.map(\.isAttempt) == [true, false])
-    #expect(late.map(\.duration) == [.seconds(2), .seconds(2)])
-    #expect(late.map { $0.attributes["error.type"] } == [.text("cancelled"), nil])
-    #expect(late.map(\.failure) == ["cancelled", nil])
+    expectEqual(late.map(\.isAttempt), [true, false])
+    expectEqual(late.map(\.duration), [.seconds(2), .seconds(2)])
+    expectEqual(late.map { $0.attributes["error.type"] }, [.text("cancelled"), nil])
+    expectEqual(late.map(\.failure), ["cancelled", nil])
   }
 
   @Test("the renewal of a copy that has answered is a call of its own, and its attempts are in spans until they end")
   func renewal() throws {
     let failing = ScriptedTransport.Step.status(503).after(.seconds(1))
     let test = test([Self.answer("stale-while-revalidate=60"), failing, failing, failing], [Caching(in: HTTPCache())])
-    for _ in 0..<2 { #expect(try test.run(Anything()).values.count == 1) }
+    for _ in 0..<2 { try expectEqual(test.run(Anything()).values.count, 1) }
     let spans = spans.spans
     try #require(spans.count == 7)
-    #expect(spans.map(\.isAttempt) == [true, false, false, true, true, true, false])
-    #expect(
-      spans.map { $0.attributes["error.type"] } == [
+    expectEqual(spans.map(\.isAttempt), [true, false, false, true, true, true, false])
+    expectEqual(
+      spans.map { $0.attributes["error.type"] },
+      [
         nil, nil, nil, .text("503"), .text("503"), .text("503"), .text("503"),
       ]
     )
     #expect(spans[3...5].allSatisfy { $0.parentID == spans[6].context.spanID && $0.duration == .seconds(1) })
-    #expect(Set(spans.map(\.context.traceID)).count == 3)
+    expectEqual(Set(spans.map(\.context.traceID)).count, 3)
     let sent = test.transport.calls.map { $0.request.headers["traceparent"] }
-    #expect(sent == spans.filter(\.isAttempt).map(\.context.traceparent))
+    expectEqual(sent, spans.filter(\.isAttempt).map(\.context.traceparent))
   }
 
   @Test("two calls have two traces")
@@ -197,6 +200,6 @@ struct TracingTests {
     let test = test([.status(204), .status(204)])
     _ = try test.run(Anything())
     _ = try test.run(Anything())
-    #expect(Set(spans.spans.map(\.context.traceID)).count == 2)
+    expectEqual(Set(spans.spans.map(\.context.traceID)).count, 2)
   }
 }

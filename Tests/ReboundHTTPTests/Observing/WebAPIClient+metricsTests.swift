@@ -1,3 +1,4 @@
+import Expectations
 import Rebound
 import ReboundHTTP
 import ReboundTelemetry
@@ -19,10 +20,10 @@ struct WebAPIClientMetricsTests {
     )
     test.client = test.client.reporting(to: table)
     _ = try test.run(Anything())
-    #expect(sums(table, "http_client_attempt_duration_seconds") == ["503": 0.25, "offline": 0, "204": 0.5])
-    #expect(sums(table, "http_client_call_duration_seconds") == ["success": 2.75])
-    #expect(sums(table, "http_client_retry_delay_seconds", by: "operation") == ["Anything": 2])
-    #expect(table.snapshot.counts(of: "http_client_attempts", by: "resend") == ["false": 1, "true": 2])
+    expectEqual(sums(table, "http_client_attempt_duration_seconds"), ["503": 0.25, "offline": 0, "204": 0.5])
+    expectEqual(sums(table, "http_client_call_duration_seconds"), ["success": 2.75])
+    expectEqual(sums(table, "http_client_retry_delay_seconds", by: "operation"), ["Anything": 2])
+    expectEqual(table.snapshot.counts(of: "http_client_attempts", by: "resend"), ["false": 1, "true": 2])
   }
 
   @Test("a call whose subscriber wants no more than its response is one call, not a cancelled one besides")
@@ -36,7 +37,7 @@ struct WebAPIClientMetricsTests {
     #expect(recorder.isFinished)
     #expect(test.log.lines.filter { $0.hasSuffix("cancelled") }.isEmpty)
     let calls = table.snapshot.histograms(of: "http_client_call_duration_seconds", by: "outcome")
-    #expect(calls.mapValues(\.count) == ["success": 1])
+    expectEqual(calls.mapValues(\.count), ["success": 1])
   }
 
   @Test("calls that fail, are cancelled or get a copy say so")
@@ -55,8 +56,8 @@ struct WebAPIClientMetricsTests {
     let cancelled = test.send(Anything(path: "slow"))
     cancelled.cancel()
     let calls = table.snapshot.histograms(of: "http_client_call_duration_seconds", by: "outcome")
-    #expect(calls.mapValues(\.count) == ["404": 1, "success": 1, "cache": 1, "cancelled": 1])
-    #expect(table.snapshot.count(of: "http_client_cache", .init("decision", "hit")) == 1)
+    expectEqual(calls.mapValues(\.count), ["404": 1, "success": 1, "cache": 1, "cancelled": 1])
+    expectEqual(table.snapshot.count(of: "http_client_cache", .init("decision", "hit")), 1)
   }
 
   @Test("says on the page what each of its names stands for")
@@ -72,8 +73,8 @@ struct WebAPIClientMetricsTests {
     let names = lines.filter { $0.hasPrefix("# TYPE http_client_") }.compactMap {
       $0.split(separator: " ").dropFirst(2).first
     }
-    #expect(names.count == 5)
-    for name in names { #expect(lines.count { $0.hasPrefix("# HELP \(name) ") } == 1, "\(name)") }
+    expectEqual(names.count, 5)
+    for name in names { expectEqual(lines.count { $0.hasPrefix("# HELP \(name) ") }, 1, "\(name)") }
   }
 
   @Test("without a sink a client works as before")

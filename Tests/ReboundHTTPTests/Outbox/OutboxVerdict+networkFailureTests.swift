@@ -1,3 +1,4 @@
+import Expectations
 import Rebound
 import ReboundHTTP
 import ReboundOutbox
@@ -13,7 +14,7 @@ struct OutboxVerdictOfAFailureTests {
       if case .transport(let kind) = kind { failure.underlying = TransportFailure(kind) }
       switch (OutboxVerdict(failure), expected) {
       case (.unreachable, .unreachable), (.refused, .refused): break
-      case (.tryLater(_, let pause), .tryLater): #expect(pause == .seconds(7), "\(kind)")
+      case (.tryLater(_, let pause), .tryLater): expectEqual(pause, .seconds(7), "\(kind)")
       case (let verdict, _): Issue.record("\(kind) is \(verdict), not \(expected)")
       }
     }

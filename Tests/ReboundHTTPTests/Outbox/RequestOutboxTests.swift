@@ -1,4 +1,5 @@
 import Combine
+import Expectations
 import Foundation
 import Rebound
 import ReboundHTTP
@@ -64,24 +65,24 @@ struct RequestOutboxTests {
       let test = ClientUnderTest([])
       let outbox = outbox(test, reachability: reachability)
       #expect(try enqueue(PlaceOrder(), in: outbox, test)?.get() != nil)
-      #expect(test.transport.count == 0)
+      expectEqual(test.transport.count, 0)
     }
     let test = ClientUnderTest([.status(201)])
     let outbox = outbox(test, reachability: reachability)
     outbox.start()
     test.scheduler.advance(by: .seconds(60))
-    #expect(test.transport.count == 0)
+    expectEqual(test.transport.count, 0)
     reachability.current = .online
     test.scheduler.advance(by: .seconds(1))
     let call = try #require(test.transport.calls.first)
-    #expect(call.time == .seconds(60))
+    expectEqual(call.time, .seconds(60))
     // As the client itself would have sent it.
     let direct = try PlaceOrder().message(base: .service)
-    #expect(call.request.url == direct.url)
-    #expect(call.request.method == .post)
-    #expect(call.body == Data(#"{"id":1}"#.utf8))
-    #expect(call.request.headers["Content-Type"] == "application/json")
-    #expect(call.request.headers["X-Kind"] == "test")
+    expectEqual(call.request.url, direct.url)
+    expectEqual(call.request.method, .post)
+    expectEqual(call.body, Data(#"{"id":1}"#.utf8))
+    expectEqual(call.request.headers["Content-Type"], "application/json")
+    expectEqual(call.request.headers["X-Kind"], "test")
     #expect(outbox.queue.state.isEmpty)
   }
 
@@ -91,14 +92,14 @@ struct RequestOutboxTests {
     let outbox = outbox(test)
     let entry = try #require(try enqueue(PlaceOrder(), in: outbox, test)?.get())
     test.scheduler.advance(by: .seconds(100))
-    #expect(test.transport.calls.map(\.time) == [.zero, .seconds(20), .seconds(30)])
+    expectEqual(test.transport.calls.map(\.time), [.zero, .seconds(20), .seconds(30)])
     let keys = test.transport.calls.map { $0.request.headers["Idempotency-Key"] }
-    #expect(keys == Array(repeating: entry.idempotencyKey, count: 3))
-    #expect(entry.idempotencyKey.count == 32)
+    expectEqual(keys, Array(repeating: entry.idempotencyKey, count: 3))
+    expectEqual(entry.idempotencyKey.count, 32)
     let own = try enqueue(PlaceOrder(idempotency: .key("order-7")), in: outbox, test)?.get()
-    #expect(own?.idempotencyKey == "order-7")
+    expectEqual(own?.idempotencyKey, "order-7")
     test.scheduler.advance()
-    #expect(test.transport.calls.last?.request.headers["Idempotency-Key"] == "order-7")
+    expectEqual(test.transport.calls.last?.request.headers["Idempotency-Key"], "order-7")
   }
 
   @Test(
@@ -134,7 +135,7 @@ struct RequestOutboxTests {
     }
     _ = enqueue(PlaceOrder(), in: outbox, test)
     test.scheduler.advance(by: .seconds(10))
-    #expect(test.transport.calls.last?.request.headers["Authorization"] == "Bearer secret")
+    expectEqual(test.transport.calls.last?.request.headers["Authorization"], "Bearer secret")
     #expect(!storage.records.contains { String(decoding: $0, as: UTF8.self).contains("secret") })
     #expect(outbox.queue.state.isEmpty)
   }
@@ -147,10 +148,10 @@ struct RequestOutboxTests {
     _ = enqueue(PlaceOrder(id: 2), in: outbox, test)
     test.scheduler.advance()
     let letter = try #require(outbox.queue.deadLetters.first)
-    #expect(letter.reason == .refused)
+    expectEqual(letter.reason, .refused)
     #expect(letter.text.contains("409"))
-    #expect(test.transport.count == 2)
-    #expect(outbox.queue.state == OutboxState(deadLetters: 1))
+    expectEqual(test.transport.count, 2)
+    expectEqual(outbox.queue.state, OutboxState(deadLetters: 1))
   }
 
   @Test("the sign-in page of a network is no answer, and does not count")
@@ -159,7 +160,7 @@ struct RequestOutboxTests {
     let outbox = outbox(test)
     _ = enqueue(PlaceOrder(), in: outbox, test)
     test.scheduler.advance()
-    #expect(outbox.queue.entries.map(\.attempts) == [0])
+    expectEqual(outbox.queue.entries.map(\.attempts), [0])
     test.scheduler.advance(by: .seconds(10))
     #expect(outbox.queue.state.isEmpty)
   }
@@ -170,21 +171,21 @@ struct RequestOutboxTests {
     let outbox = outbox(test)
     _ = enqueue(PlaceOrder(idempotency: .notIdempotent), in: outbox, test)
     test.scheduler.advance(by: .seconds(100))
-    #expect(test.transport.count == 2)
-    #expect(outbox.queue.deadLetters.first?.text.contains("must not be sent twice") == true)
+    expectEqual(test.transport.count, 2)
+    expectEqual(outbox.queue.deadLetters.first?.text.contains("must not be sent twice"), true)
     // Nor after a restart in the middle of its attempt.
     let other = InMemoryOutboxStorage()
     do {
       let first = self.outbox(test, storage: other)
       _ = enqueue(PlaceOrder(idempotency: .notIdempotent), in: first, test)
       test.scheduler.advance()
-      #expect(first.queue.state.delivering == 1)
+      expectEqual(first.queue.state.delivering, 1)
     }
     let second = self.outbox(test, storage: other)
     second.start()
     test.scheduler.advance()
-    #expect(test.transport.count == 3)
-    #expect(second.queue.deadLetters.count == 1)
+    expectEqual(test.transport.count, 3)
+    expectEqual(second.queue.deadLetters.count, 1)
   }
 
   @Test(
@@ -201,14 +202,14 @@ struct RequestOutboxTests {
       if isFull { disk.faultRate = 1 }
       reachability.current = .online
       test.scheduler.advance(by: .seconds(5))
-      #expect(test.transport.count == (isFull ? 0 : 1), "seed \(seed)")
+      expectEqual(test.transport.count, isFull ? 0 : 1, "seed \(seed)")
       disk.faultRate = 0
       disk.restart(losingPower: !isFull)
       let second = outbox(test, reachability: reachability, storage: disk.outboxStorage(at: "/box"))
       second.start()
       test.scheduler.advance(by: .seconds(60))
       #expect(test.transport.count <= 1, "seed \(seed)")
-      #expect(second.queue.state.delivering + second.queue.deadLetters.count == 1, "seed \(seed)")
+      expectEqual(second.queue.state.delivering + second.queue.deadLetters.count, 1, "seed \(seed)")
     }
   }
 
@@ -221,8 +222,8 @@ struct RequestOutboxTests {
     let outbox = outbox(test)
     _ = enqueue(PlaceOrder(idempotency: .notIdempotent), in: outbox, test)
     test.scheduler.advance(by: .seconds(100))
-    #expect(test.transport.count == 2)
-    #expect(outbox.queue.deadLetters.first?.text.contains("must not be sent twice") == true)
+    expectEqual(test.transport.count, 2)
+    expectEqual(outbox.queue.deadLetters.first?.text.contains("must not be sent twice"), true)
   }
 
   @Test(
@@ -236,8 +237,8 @@ struct RequestOutboxTests {
     let outbox = outbox(test)
     _ = enqueue(PlaceOrder(idempotency: .notIdempotent), in: outbox, test)
     test.scheduler.advance(by: .seconds(100))
-    #expect(test.transport.count == 1)
-    #expect(outbox.queue.deadLetters.first?.text.contains("must not be sent twice") == true)
+    expectEqual(test.transport.count, 1)
+    expectEqual(outbox.queue.deadLetters.first?.text.contains("must not be sent twice"), true)
   }
 
   @Test("nor where whoever judges takes a failure after which it may have arrived for no way to the service")
@@ -253,8 +254,8 @@ struct RequestOutboxTests {
     )
     _ = enqueue(PlaceOrder(idempotency: .notIdempotent), in: outbox, test)
     test.scheduler.advance(by: .seconds(100))
-    #expect(test.transport.count == 2)
-    #expect(outbox.queue.deadLetters.first?.text.contains("must not be sent twice") == true)
+    expectEqual(test.transport.count, 2)
+    expectEqual(outbox.queue.deadLetters.first?.text.contains("must not be sent twice"), true)
   }
 
   @Test(
@@ -273,7 +274,7 @@ struct RequestOutboxTests {
     session.test.scheduler.advance(by: .seconds(10))
     #expect(outbox.queue.deadLetters.isEmpty)
     #expect(outbox.queue.state.isEmpty)
-    #expect(session.tokens == ["Bearer old", "Bearer old", "Bearer new"])
+    expectEqual(session.tokens, ["Bearer old", "Bearer old", "Bearer new"])
   }
 
   @Test("answers are told with the entry that they are to")
@@ -284,9 +285,9 @@ struct RequestOutboxTests {
     outbox.answers.subscribe(recorder)
     _ = enqueue(PlaceOrder(), in: outbox, test)
     test.scheduler.advance()
-    #expect(recorder.values.map(\.response.status) == [200])
-    #expect(recorder.values.map(\.entry.payload.operation) == ["PlaceOrder"])
-    #expect(recorder.values.map(\.entry.payload.description) == ["PlaceOrder: POST orders/a%2Fb"])
+    expectEqual(recorder.values.map(\.response.status), [200])
+    expectEqual(recorder.values.map(\.entry.payload.operation), ["PlaceOrder"])
+    expectEqual(recorder.values.map(\.entry.payload.description), ["PlaceOrder: POST orders/a%2Fb"])
   }
 
   @Test("a body that is a stream is read when it is stored, so it can be sent again")
@@ -308,8 +309,8 @@ struct RequestOutboxTests {
     let outbox = outbox(test)
     _ = enqueue(Upload(stream: once), in: outbox, test)
     test.scheduler.advance(by: .seconds(10))
-    #expect(test.transport.calls.map(\.body) == [Data("abc".utf8), Data("abc".utf8)])
-    #expect(test.transport.calls.last?.request.headers["Content-Type"] == "image/png")
+    expectEqual(test.transport.calls.map(\.body), [Data("abc".utf8), Data("abc".utf8)])
+    expectEqual(test.transport.calls.last?.request.headers["Content-Type"], "image/png")
   }
 
   @Test("a request is stored below the client's address, and sent to the one that the client has then")
@@ -351,19 +352,19 @@ struct RequestOutboxTests {
     let subscription = outbox.answers.sink { continuation.yield($0.response.status) }
     let entry = try await outbox.enqueue(PlaceOrder(), key: "cart")
     for await status in statuses {
-      #expect(status == 200)
+      expectEqual(status, 200)
       break
     }
     subscription.cancel()
     let keys = server.requests.map { $0.fields.first { $0.name.lowercased() == "idempotency-key" }?.value }
-    #expect(keys == [entry.idempotencyKey, entry.idempotencyKey])
+    expectEqual(keys, [entry.idempotencyKey, entry.idempotencyKey])
     await outbox.queue.close()
   }
 
   @Test("what may have arrived is told in words for people")
   func words() {
     let error = MayHaveArrived(setback: nil)
-    #expect(error.localizedDescription == "This may have arrived already, so it is not sent a second time.")
-    #expect(error.recoverySuggestion == "Look whether the service has it; then send it again, or discard it.")
+    expectEqual(error.localizedDescription, "This may have arrived already, so it is not sent a second time.")
+    expectEqual(error.recoverySuggestion, "Look whether the service has it; then send it again, or discard it.")
   }
 }

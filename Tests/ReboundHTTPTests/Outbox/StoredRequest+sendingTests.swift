@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import Rebound
 import ReboundOutbox
@@ -37,7 +38,7 @@ struct StoredRequestSendingTests {
     ]
   )
   func below(target: String, address: String) throws {
-    #expect(try Self.delivery(to: target).message().url.absoluteString == address)
+    try expectEqual(Self.delivery(to: target).message().url.absoluteString, address)
   }
 
   @Test(
@@ -46,7 +47,7 @@ struct StoredRequestSendingTests {
   )
   func malformed(target: String) {
     let error = #expect(throws: InvalidRequest.self) { try Self.delivery(to: target) }
-    #expect(error?.description.contains("cannot be called") == true)
+    expectEqual(error?.description.contains("cannot be called"), true)
   }
 
   @Test("of their own service go there, or are refused if that is none")
@@ -60,6 +61,6 @@ struct StoredRequestSendingTests {
   @Test("need an address to be below")
   func noService() {
     let error = #expect(throws: InvalidRequest.self) { try Self.delivery(to: "a", below: nil) }
-    #expect(error?.description.contains("no service") == true)
+    expectEqual(error?.description.contains("no service"), true)
   }
 }

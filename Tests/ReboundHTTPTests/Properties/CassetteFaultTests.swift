@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import ReboundHTTP
 import ReboundHTTPTesting
@@ -51,7 +52,7 @@ struct CassetteFaultTests {
     for (request, expected) in zip(requests, stories) {
       let log = TransportLog()
       _ = cassette.start(request, telling: log.add)
-      #expect(story(log) == expected, "\(request.url)")
+      expectEqual(story(log), expected, "\(request.url)")
     }
     try cassette.checkAllUsed()
   }

@@ -1,4 +1,5 @@
 import Combine
+import Expectations
 import Foundation
 import ReboundTesting
 import Testing
@@ -24,15 +25,15 @@ struct ReachabilityTests {
       return subscriptions == 1 ? Fail(error: Failure.offline).eraseToAnyPublisher() : attempts.eraseToAnyPublisher()
     }
     upstream.retry(whenBackOn: reachability) { $0 == .offline }.subscribe(recorder)
-    #expect(subscriptions == 1)
+    expectEqual(subscriptions, 1)
     reachability.current = .online
-    #expect(subscriptions == 2)
+    expectEqual(subscriptions, 2)
     attempts.send(1)
     reachability.current = .offline
     reachability.current = .online
-    #expect(subscriptions == 2)
+    expectEqual(subscriptions, 2)
     attempts.send(completion: .finished)
-    #expect(recorder.values == [1])
+    expectEqual(recorder.values, [1])
   }
 
   @Test("tries again at once when the network is back before the failure has come")
@@ -48,8 +49,8 @@ struct ReachabilityTests {
     }
     .retry(whenBackOn: reachability) { $0 == .offline }
     .subscribe(recorder)
-    #expect(subscriptions == 4)
-    #expect(recorder.values == [7])
+    expectEqual(subscriptions, 4)
+    expectEqual(recorder.values, [7])
   }
 
   @Test("passes other failures on")
@@ -58,7 +59,7 @@ struct ReachabilityTests {
     let subscription = Fail<Int, Failure>(error: .other)
       .retry(whenBackOn: reachability) { $0 == .offline }
       .sink(receiveCompletion: { if case .failure(let error) = $0 { failure = error } }, receiveValue: { _ in })
-    #expect(failure == .other)
+    expectEqual(failure, .other)
     subscription.cancel()
   }
 
@@ -73,7 +74,7 @@ struct ReachabilityTests {
     .sink(receiveCompletion: { _ in }, receiveValue: { _ in })
     subscription.cancel()
     reachability.current = .online
-    #expect(subscriptions == 1)
+    expectEqual(subscriptions, 1)
   }
 
   @Test("tells of a return, not of what holds at the start")
@@ -81,11 +82,11 @@ struct ReachabilityTests {
     reachability.current = .online
     var returns = 0
     let subscription = reachability.restored.sink { returns += 1 }
-    #expect(returns == 0)
+    expectEqual(returns, 0)
     reachability.current = .offline
-    #expect(returns == 0)
+    expectEqual(returns, 0)
     reachability.current = .online
-    #expect(returns == 1)
+    expectEqual(returns, 1)
     subscription.cancel()
   }
 
@@ -97,7 +98,7 @@ struct ReachabilityTests {
     let subscription = changes.settled(from: { .online }, for: .milliseconds(500), on: scheduler).sink {
       told.append($0)
     }
-    #expect(told == [.online])
+    expectEqual(told, [.online])
     for _ in 0..<10 {
       changes.send(.offline)
       scheduler.advance(by: 0.2)
@@ -105,17 +106,17 @@ struct ReachabilityTests {
       scheduler.advance(by: 0.2)
     }
     scheduler.advance(by: 1)
-    #expect(told == [.online])
+    expectEqual(told, [.online])
     changes.send(.offline)
     scheduler.advance(by: 0.499)
-    #expect(told == [.online])
+    expectEqual(told, [.online])
     scheduler.advance(by: 0.001)
-    #expect(told == [.online, .offline])
+    expectEqual(told, [.online, .offline])
     changes.send(.offline)
     scheduler.advance(by: 1)
-    #expect(told == [.online, .offline])
+    expectEqual(told, [.online, .offline])
     subscription.cancel()
-    #expect(scheduler.pendingCount == 0)
+    expectEqual(scheduler.pendingCount, 0)
   }
 
   @Test("what changes upon the first look, or while that is being told, is not missed")
@@ -128,7 +129,7 @@ struct ReachabilityTests {
       if told.count == 1 { changes.send(.offline) }
     }
     scheduler.advance(by: 1)
-    #expect(told == [.online, .offline])
+    expectEqual(told, [.online, .offline])
     meanwhile.cancel()
     told = []
     let outdated = { () -> Connectivity in
@@ -137,9 +138,9 @@ struct ReachabilityTests {
     }
     let subscription = changes.settled(from: outdated, for: .milliseconds(500), on: scheduler).sink { told.append($0) }
     scheduler.advance(by: 1)
-    #expect(told == [.online, .offline])
+    expectEqual(told, [.online, .offline])
     subscription.cancel()
-    #expect(scheduler.pendingCount == 0)
+    expectEqual(scheduler.pendingCount, 0)
   }
 
   @Test("tells who was not asking what holds by now, and nothing that was over before")
@@ -152,9 +153,9 @@ struct ReachabilityTests {
       changes.send(change)
       scheduler.advance(by: 1)
     }
-    #expect(recorder.values == [.online])
+    expectEqual(recorder.values, [.online])
     recorder.request(.max(1))
-    #expect(recorder.values == [.online, .offline])
+    expectEqual(recorder.values, [.online, .offline])
     recorder.cancel()
   }
 
@@ -163,7 +164,7 @@ struct ReachabilityTests {
     let system = SystemReachability()
     var told: [Connectivity] = []
     let subscription = system.connectivity.sink { told.append($0) }
-    #expect(told == [system.current])
+    expectEqual(told, [system.current])
     subscription.cancel()
   }
 
@@ -180,7 +181,7 @@ struct ReachabilityTests {
     ] as [(InterfaceAddress, Bool)]
   )
   func addresses(address: InterfaceAddress, leadsOut: Bool) {
-    #expect(address.leadsBeyondItsLink == leadsOut)
+    expectEqual(address.leadsBeyondItsLink, leadsOut)
   }
 
   #if os(Linux)
@@ -189,7 +190,7 @@ struct ReachabilityTests {
       let descriptor = try #require(NetlinkSocket.open())
       NetlinkSocket.drain(descriptor)
       var byte: UInt8 = 0
-      #expect(recv(descriptor, &byte, 1, 0) == -1)
+      expectEqual(recv(descriptor, &byte, 1, 0), -1)
       close(descriptor)
     }
   #endif

@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import Rebound
 import ReboundHTTP
@@ -48,10 +49,10 @@ struct RequestMessageTests {
   func shortest() throws {
     let message = try Forecast(city: "Rome").message(base: .service)
     #expect(message.url.absoluteString == "https://api.example/v1/data/2.5/weather?q=Rome")
-    #expect(message.method == .get)
-    #expect(message.headers["Accept"] == "application/json")
-    #expect(message.body.length == 0)
-    #expect(Forecast(city: "").operation == "Forecast")
+    expectEqual(message.method, .get)
+    expectEqual(message.headers["Accept"], "application/json")
+    expectEqual(message.body.length, 0)
+    expectEqual(Forecast(city: "").operation, "Forecast")
   }
 
   @Test(
@@ -65,7 +66,7 @@ struct RequestMessageTests {
     let url = try Forecast(city: text).message(base: .service).url
     #expect(url.absoluteString.hasSuffix("?q=\(encoded)"))
     let components = URLComponents(url: url, resolvingAgainstBaseURL: true)
-    #expect(components?.queryItems == [URLQueryItem(name: "q", value: text)])
+    expectEqual(components?.queryItems, [URLQueryItem(name: "q", value: text)])
   }
 
   @Test("names, lists, numbers, booleans, absent values and raw values find their way into a query")
@@ -76,7 +77,7 @@ struct RequestMessageTests {
       "a b": "1", "n": 3, "x": 1.5, "yes": true, "absent": absent, "tag": ["a", "b"], "units": Units.metric,
     ]
     let message = try Anything(query: query).message(base: .service)
-    #expect(message.url.query == "a%20b=1&n=3&x=1.5&yes=true&tag=a&tag=b&units=metric")
+    expectEqual(message.url.query, "a%20b=1&n=3&x=1.5&yes=true&tag=a&tag=b&units=metric")
   }
 
   @Test(
@@ -110,7 +111,7 @@ struct RequestMessageTests {
   func joining(base: String, path: String, expected: String) throws {
     let service = try #require(URL(string: base))
     let message = try Anything(path: RequestPath(path), query: ["x": 1]).message(base: service)
-    #expect(message.url.absoluteString == expected)
+    expectEqual(message.url.absoluteString, expected)
   }
 
   @Test(
@@ -125,7 +126,7 @@ struct RequestMessageTests {
   @Test("without a service there is no message")
   func noService() {
     let error = #expect(throws: InvalidRequest.self) { try Forecast(city: "Rome").message() }
-    #expect(error.map { "\($0)" }?.hasPrefix("Forecast: no service") == true)
+    expectEqual(error.map { "\($0)" }?.hasPrefix("Forecast: no service"), true)
   }
 
   @Test("a line break in a header field is refused, so nobody writes further fields")
@@ -153,7 +154,7 @@ struct RequestMessageTests {
       headers: ["content-type": "application/vnd.example+json"],
       body: .json(["a": 1])
     ).message(base: .service)
-    #expect(message.headers.values(of: "Content-Type") == ["application/vnd.example+json"])
+    expectEqual(message.headers.values(of: "Content-Type"), ["application/vnd.example+json"])
   }
 
   @Test("URLSession's request has the same method, address, fields, body and timeout")
@@ -167,10 +168,10 @@ struct RequestMessageTests {
     )
     let urlRequest = try request.urlRequest(base: .service)
     #expect(urlRequest.url?.absoluteString == "https://api.example/v1/a")
-    #expect(urlRequest.httpMethod == "PUT")
-    #expect(urlRequest.value(forHTTPHeaderField: "X-A") == "1")
-    #expect(urlRequest.value(forHTTPHeaderField: "Content-Type") == "text/plain")
-    #expect(urlRequest.httpBody == Data("hello".utf8))
-    #expect(urlRequest.timeoutInterval == 2.5)
+    expectEqual(urlRequest.httpMethod, "PUT")
+    expectEqual(urlRequest.value(forHTTPHeaderField: "X-A"), "1")
+    expectEqual(urlRequest.value(forHTTPHeaderField: "Content-Type"), "text/plain")
+    expectEqual(urlRequest.httpBody, Data("hello".utf8))
+    expectEqual(urlRequest.timeoutInterval, 2.5)
   }
 }

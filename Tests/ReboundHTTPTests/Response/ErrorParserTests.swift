@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import ReboundHTTP
 import Testing
@@ -24,7 +25,7 @@ struct ErrorParserTests {
     ] as [(String, String?)]
   )
   func usualMembers(body: String, text: String?) {
-    #expect(ErrorParser.standard.parse(Self.answer(body))?.text == text)
+    expectEqual(ErrorParser.standard.parse(Self.answer(body))?.text, text)
   }
 
   @Test("all members of problem details are read, others kept, relative addresses resolved")
@@ -37,19 +38,19 @@ struct ErrorParserTests {
       ErrorParser.standard.parse(Self.answer(body, type: "application/problem+json; charset=utf-8"))?.problem
     )
     #expect(problem.type == "https://api.example/problems/out-of-credit")
-    #expect(problem.title == "Out of credit")
-    #expect(problem.status == 403)
-    #expect(problem.detail == "It costs 50.")
+    expectEqual(problem.title, "Out of credit")
+    expectEqual(problem.status, 403)
+    expectEqual(problem.detail, "It costs 50.")
     #expect(problem.instance == "https://api.example/v1/orders/msgs/5")
-    #expect(problem.extensions == ["balance": .number(30), "accounts": .array([.string("/a/1")])])
+    expectEqual(problem.extensions, ["balance": .number(30), "accounts": .array([.string("/a/1")])])
   }
 
   @Test("without a type it is about:blank")
   func problemDefaults() {
     let problem = ProblemDetails(members: [:])
-    #expect(problem.type == "about:blank")
+    expectEqual(problem.type, "about:blank")
     #expect(problem.title == nil && problem.status == nil && problem.detail == nil && problem.instance == nil)
-    #expect(ProblemDetails(members: ["type": .string("")]).type == "about:blank")
+    expectEqual(ProblemDetails(members: ["type": .string("")]).type, "about:blank")
   }
 
   @Test("members of the wrong type are passed over")
@@ -57,7 +58,7 @@ struct ErrorParserTests {
     let problem = ProblemDetails(members: [
       "type": .number(1), "title": .array([]), "status": .string("403"), "detail": .null, "instance": .bool(true),
     ])
-    #expect(problem == ProblemDetails(members: [:]))
+    expectEqual(problem, ProblemDetails(members: [:]))
     #expect(ProblemDetails(members: ["status": .number(403.5)]).status == nil)
   }
 
@@ -69,8 +70,8 @@ struct ErrorParserTests {
   @Test("its text for people is the detail, or else the title")
   func problemText() {
     let type = "application/problem+json"
-    #expect(ErrorParser.standard.parse(Self.answer(#"{"title":"t","detail":"d"}"#, type: type))?.text == "d")
-    #expect(ErrorParser.standard.parse(Self.answer(#"{"title":"t"}"#, type: type))?.text == "t")
+    expectEqual(ErrorParser.standard.parse(Self.answer(#"{"title":"t","detail":"d"}"#, type: type))?.text, "d")
+    expectEqual(ErrorParser.standard.parse(Self.answer(#"{"title":"t"}"#, type: type))?.text, "t")
     #expect(ErrorParser.standard.parse(Self.answer("{}", type: type))?.text == nil)
   }
 
@@ -86,7 +87,7 @@ struct ErrorParserTests {
   )
   func fieldErrors(body: String) throws {
     let problem = ErrorParser.standard.parse(Self.answer(body, type: "application/problem+json"))?.problem
-    #expect(problem?.fieldErrors == ["name": ["too short", "taken"], "age": ["missing"]])
+    expectEqual(problem?.fieldErrors, ["name": ["too short", "taken"], "age": ["missing"]])
   }
 
   @Test("an error type of the program is decoded, and anything else read as usual")
@@ -97,10 +98,10 @@ struct ErrorParserTests {
     }
     let parser = ErrorParser.json(SignUpError.self)
     let message = try #require(parser.parse(Self.answer(#"{"code":7,"message":"m"}"#)))
-    #expect(message.error as? SignUpError == SignUpError(code: 7))
-    #expect(message.text == "code 7")
+    expectEqual(message.error as? SignUpError, SignUpError(code: 7))
+    expectEqual(message.text, "code 7")
     let other = try #require(parser.parse(Self.answer(#"{"message":"m"}"#)))
     #expect(other.error == nil)
-    #expect(other.text == "m")
+    expectEqual(other.text, "m")
   }
 }

@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import Testing
 
@@ -16,7 +17,7 @@ struct HTTPResponseTests {
   func mediaType(field: String, type: String?) throws {
     let url = try #require(URL(string: "https://api.example"))
     let head = ResponseHead(status: 200, headers: ["Content-Type": field], url: url)
-    #expect(HTTPResponse(head: head, receivedAt: HTTPDate(secondsSinceEpoch: 0)).mediaType == type)
+    expectEqual(HTTPResponse(head: head, receivedAt: HTTPDate(secondsSinceEpoch: 0)).mediaType, type)
   }
 
   @Test("without a field there is no media type")

@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import Testing
 
@@ -23,6 +24,6 @@ struct JSONValueTests {
   func roundTrip() throws {
     let all: [JSONValue] = [.null, .bool(true), .number(1.5), .string("x"), .object([:]), .array([])]
     let value = JSONValue.object(["a": .array(all), "": .null])
-    #expect(try JSONDecoder().decode(JSONValue.self, from: JSONEncoder().encode(value)) == value)
+    try expectEqual(JSONDecoder().decode(JSONValue.self, from: JSONEncoder().encode(value)), value)
   }
 }

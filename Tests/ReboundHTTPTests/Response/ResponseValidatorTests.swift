@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import Rebound
 import ReboundHTTP
@@ -15,17 +16,17 @@ struct ResponseValidatorTests {
   func retried() throws {
     let test = ClientUnderTest([.ok("{}", ["X-Result": "busy"]), .ok("{\"a\":1}")], [retrying])
     let recorder = try test.run(Anything(validator: busy))
-    #expect(recorder.values == [Data("{\"a\":1}".utf8)])
-    #expect(test.transport.count == 2)
+    expectEqual(recorder.values, [Data("{\"a\":1}".utf8)])
+    expectEqual(test.transport.count, 2)
   }
 
   @Test("the failure has the answer, and what the service says in it")
   func failure() throws {
     let test = ClientUnderTest([.ok("{\"message\":\"closed on Sundays\"}", ["X-Result": "busy"])])
     let failure = try #require(try test.run(Anything(validator: busy)).failure)
-    #expect(failure.kind == .serverError(503))
-    #expect(failure.head?.status == 200)
-    #expect(failure.server?.text == "closed on Sundays")
+    expectEqual(failure.kind, .serverError(503))
+    expectEqual(failure.head?.status, 200)
+    expectEqual(failure.server?.text, "closed on Sundays")
   }
 
   @Test("what it throws is a failure to parse; a failure of its own stays as it is")
@@ -33,9 +34,9 @@ struct ResponseValidatorTests {
     struct Refusal: Error {}
     let test = ClientUnderTest([.ok("{}"), .ok("{}")])
     let refused = try test.run(Anything(validator: ResponseValidator { _ in throw Refusal() }))
-    #expect(refused.failure?.kind == .decoding)
+    expectEqual(refused.failure?.kind, .decoding)
     let own = try test.run(Anything(validator: ResponseValidator { _ in throw NetworkFailure(.gone) }))
-    #expect(own.failure?.kind == .gone)
+    expectEqual(own.failure?.kind, .gone)
   }
 
   @Test("is not asked for a status that is not valid")
@@ -45,7 +46,7 @@ struct ResponseValidatorTests {
       return nil
     }
     let test = ClientUnderTest([.status(404)])
-    #expect(try test.run(Anything(validator: validator)).failure?.kind == .notFound)
+    try expectEqual(test.run(Anything(validator: validator)).failure?.kind, .notFound)
   }
 
   @Test("an answer that confirms a copy has no body to judge")
@@ -53,17 +54,17 @@ struct ResponseValidatorTests {
     let validator = ResponseValidator { answer in answer.body.isEmpty ? .noData : nil }
     let fields: HTTPHeaders = ["ETag": "\"1\"", "Cache-Control": "no-cache"]
     let test = ClientUnderTest([.ok("{}", fields), .response(304, fields)], [Caching(in: HTTPCache())])
-    #expect(try test.run(Anything(validator: validator)).values.count == 1)
-    #expect(try test.run(Anything(validator: validator)).values == [Data("{}".utf8)])
-    #expect(test.transport.count == 2)
+    try expectEqual(test.run(Anything(validator: validator)).values.count, 1)
+    try expectEqual(test.run(Anything(validator: validator)).values, [Data("{}".utf8)])
+    expectEqual(test.transport.count, 2)
   }
 
   @Test("the first of two that finds something is right")
   func both() throws {
     let test = ClientUnderTest([.ok("{}"), .ok("{}", ["X-Result": "busy"])])
     let both = busy.and(ResponseValidator { _ in .conflict })
-    #expect(try test.run(Anything(validator: both)).failure?.kind == .conflict)
-    #expect(try test.run(Anything(validator: both)).failure?.kind == .serverError(503))
+    try expectEqual(test.run(Anything(validator: both)).failure?.kind, .conflict)
+    try expectEqual(test.run(Anything(validator: both)).failure?.kind, .serverError(503))
   }
 }
 

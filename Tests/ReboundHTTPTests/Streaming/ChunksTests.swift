@@ -1,4 +1,5 @@
 import Combine
+import Expectations
 import Foundation
 import Rebound
 import ReboundHTTP
@@ -51,11 +52,11 @@ struct ChunksTests {
     let recorder = Recorder<Data, NetworkFailure>(requesting: .none, on: test.scheduler)
     test.client.chunks(for: Anything()).subscribe(recorder)
     try test.scheduler.run()
-    #expect(test.transport.count == 0)
+    expectEqual(test.transport.count, 0)
     recorder.request(.unlimited)
     try test.scheduler.run()
-    #expect(recorder.values == [Data("ab".utf8), Data("c".utf8)])
-    #expect(recorder.timedValues.map(\.time.nanoseconds) == [0, 1_000_000_000])
+    expectEqual(recorder.values, [Data("ab".utf8), Data("c".utf8)])
+    expectEqual(recorder.timedValues.map(\.time.nanoseconds), [0, 1_000_000_000])
     #expect(recorder.isFinished)
   }
 
@@ -66,7 +67,7 @@ struct ChunksTests {
     let recorder = Recorder<Data, NetworkFailure>(requesting: .max(1), on: test.scheduler)
     test.client.chunks(for: Anything()).subscribe(recorder)
     test.scheduler.advance(by: 1.5)
-    #expect(recorder.values.count == 1)
+    expectEqual(recorder.values.count, 1)
     #expect(!test.transport.calls[0].isPaused, "32 KiB wait")
     test.scheduler.advance(by: 1)
     #expect(test.transport.calls[0].isPaused, "64 KiB wait")
@@ -82,18 +83,18 @@ struct ChunksTests {
     let (recorder, transport) = try Self.run([
       Self.script.answer(breakingAfter: 300), .offline, Self.script.answer(breakingAfter: 0), Self.script.answer(),
     ])
-    #expect(Data(recorder.values.joined()) == Self.script.body)
+    expectEqual(Data(recorder.values.joined()), Self.script.body)
     #expect(recorder.isFinished)
-    #expect(transport.calls.map { $0.request.headers["Range"] } == [nil, "bytes=300-", "bytes=300-", "bytes=300-"])
-    #expect(transport.calls.map { $0.request.headers["If-Range"] } == [nil, "\"one\"", "\"one\"", "\"one\""])
+    expectEqual(transport.calls.map { $0.request.headers["Range"] }, [nil, "bytes=300-", "bytes=300-", "bytes=300-"])
+    expectEqual(transport.calls.map { $0.request.headers["If-Range"] }, [nil, "\"one\"", "\"one\"", "\"one\""])
     #expect(transport.calls.allSatisfy { $0.request.headers["Accept-Encoding"] == "identity" })
-    #expect(transport.calls.map(\.time) == [.zero, .seconds(1), .seconds(2), .seconds(3)])
+    expectEqual(transport.calls.map(\.time), [.zero, .seconds(1), .seconds(2), .seconds(3)])
   }
 
   @Test("a server that gives all of it again has what came already passed over")
   func ignored() throws {
     let (recorder, _) = try Self.run([Self.script.answer(breakingAfter: 300), Self.script.whole()])
-    #expect(Data(recorder.values.joined()) == Self.script.body)
+    expectEqual(Data(recorder.values.joined()), Self.script.body)
     #expect(recorder.isFinished)
   }
 
@@ -102,9 +103,9 @@ struct ChunksTests {
     var other = Self.script
     other.headers["ETag"] = "\"two\""
     let (recorder, transport) = try Self.run([Self.script.answer(breakingAfter: 300), other.whole()])
-    #expect(recorder.failure?.kind == .mismatch)
+    expectEqual(recorder.failure?.kind, .mismatch)
     #expect(recorder.failure?.underlying as? BodyChanged != nil)
-    #expect(transport.count == 2, "it would not change back")
+    expectEqual(transport.count, 2, "it would not change back")
   }
 
   @Test("another body cannot go on where the first has broken, either, if middleware sends it again all the same")
@@ -117,14 +118,14 @@ struct ChunksTests {
       Stubborn()
     )
     #expect(recorder.failure?.underlying as? BodyChanged != nil)
-    #expect(Data(recorder.values.joined()) == Self.script.body.prefix(300))
-    #expect(transport.calls.map { $0.request.headers["If-Range"] } == [nil, "\"one\"", "\"one\"", nil])
+    expectEqual(Data(recorder.values.joined()), Self.script.body.prefix(300))
+    expectEqual(transport.calls.map { $0.request.headers["If-Range"] }, [nil, "\"one\"", "\"one\"", nil])
     let (back, _) = try Self.run(
       [Self.script.answer(breakingAfter: 300), other.whole(), Self.script.answer()],
       Anything(),
       Stubborn()
     )
-    #expect(Data(back.values.joined()) == Self.script.body)
+    expectEqual(Data(back.values.joined()), Self.script.body)
     #expect(back.isFinished)
   }
 
@@ -144,9 +145,9 @@ struct ChunksTests {
   )
   func refusedRange(step: ScriptedTransport.Step) throws {
     let (recorder, transport) = try Self.run([Self.script.answer(breakingAfter: 300), step, Self.script.whole()])
-    #expect(Data(recorder.values.joined()) == Self.script.body)
-    #expect(transport.calls.map { $0.request.headers["Range"] } == [nil, "bytes=300-", nil])
-    #expect(transport.calls.map(\.time) == [.zero, .seconds(1), .seconds(1)])
+    expectEqual(Data(recorder.values.joined()), Self.script.body)
+    expectEqual(transport.calls.map { $0.request.headers["Range"] }, [nil, "bytes=300-", nil])
+    expectEqual(transport.calls.map(\.time), [.zero, .seconds(1), .seconds(1)])
   }
 
   @Test("a date that has changed is no answer to the range; a server need not say it again")
@@ -157,13 +158,13 @@ struct ChunksTests {
     let (recorder, transport) = try Self.run([
       script.answer(breakingAfter: 300), .response(206, other.headers, Data(count: 700)), script.whole(),
     ])
-    #expect(Data(recorder.values.joined()) == Self.script.body)
-    #expect(transport.calls.map { $0.request.headers["Range"] } == [nil, "bytes=300-", nil])
+    expectEqual(Data(recorder.values.joined()), Self.script.body)
+    expectEqual(transport.calls.map { $0.request.headers["Range"] }, [nil, "bytes=300-", nil])
     let rest = Data(Self.script.body[300...])
     let (unsaid, _) = try Self.run([
       script.answer(breakingAfter: 300), .response(206, ["Content-Range": "bytes 300-999/1000"], rest),
     ])
-    #expect(Data(unsaid.values.joined()) == Self.script.body)
+    expectEqual(Data(unsaid.values.joined()), Self.script.body)
     #expect(unsaid.isFinished)
   }
 
@@ -174,9 +175,9 @@ struct ChunksTests {
     let (recorder, transport) = try Self.run([
       Self.script.answer(breakingAfter: 300), .chunks(206, headers, [rest, Data(count: 1)]),
     ])
-    #expect(Data(recorder.values.joined()) == Self.script.body)
-    #expect(recorder.failure?.kind == .mismatch)
-    #expect((recorder.failure?.underlying as? BodyChanged)?.count == 1_000)
+    expectEqual(Data(recorder.values.joined()), Self.script.body)
+    expectEqual(recorder.failure?.kind, .mismatch)
+    expectEqual((recorder.failure?.underlying as? BodyChanged)?.count, 1_000)
     #expect(transport.count == 2 && transport.calls[1].isCancelled)
   }
 
@@ -191,9 +192,9 @@ struct ChunksTests {
       Anything(),
       Stubborn()
     )
-    #expect((recorder.failure?.underlying as? BodyChanged)?.count == 700)
-    #expect(Data(recorder.values.joined()) == Self.script.body.prefix(300) + Data(count: 400))
-    #expect(transport.calls.map { $0.request.headers["Range"] } == [nil, "bytes=300-", nil])
+    expectEqual((recorder.failure?.underlying as? BodyChanged)?.count, 700)
+    expectEqual(Data(recorder.values.joined()), Self.script.body.prefix(300) + Data(count: 400))
+    expectEqual(transport.calls.map { $0.request.headers["Range"] }, [nil, "bytes=300-", nil])
   }
 
   @Test("a piece that ends the call is not told as one that has come")
@@ -207,7 +208,7 @@ struct ChunksTests {
     let recorder = Recorder<Data, NetworkFailure>(on: test.scheduler)
     test.client.chunks(for: Anything()).subscribe(recorder)
     try test.scheduler.run()
-    #expect(recorder.failure?.kind == .mismatch)
+    expectEqual(recorder.failure?.kind, .mismatch)
     let isEnd = if case .failed = test.log.events.last?.kind { true } else { false }
     #expect(isEnd, "\(test.log.lines)")
   }
@@ -217,9 +218,9 @@ struct ChunksTests {
     let (recorder, transport) = try Self.run([
       .response(206, ["Content-Range": "bytes 300-999/1000"], Data(count: 700))
     ])
-    #expect(recorder.failure?.kind == .unexpectedContentType)
+    expectEqual(recorder.failure?.kind, .unexpectedContentType)
     #expect(recorder.values.isEmpty)
-    #expect(transport.count == 1)
+    expectEqual(transport.count, 1)
   }
 
   @Test("a shorter range than was asked for is gone on with")
@@ -229,8 +230,8 @@ struct ChunksTests {
       Self.script.answer(breakingAfter: 300),
       .response(206, ["Content-Range": "bytes 300-499/1000", "ETag": "\"one\""], part), Self.script.answer(),
     ])
-    #expect(Data(recorder.values.joined()) == Self.script.body)
-    #expect(transport.calls.map { $0.request.headers["Range"] } == [nil, "bytes=300-", "bytes=500-"])
+    expectEqual(Data(recorder.values.joined()), Self.script.body)
+    expectEqual(transport.calls.map { $0.request.headers["Range"] }, [nil, "bytes=300-", "bytes=500-"])
   }
 
   @Test("behind a range of a body whose length nobody says there may be more, so the whole is asked for")
@@ -241,9 +242,9 @@ struct ChunksTests {
       .failure(TransportFailure(.truncated), after: head, [Data(Self.script.body[..<300])]),
       .response(206, headers, Data(Self.script.body[300..<500])), Self.script.whole(),
     ])
-    #expect(Data(recorder.values.joined()) == Self.script.body)
+    expectEqual(Data(recorder.values.joined()), Self.script.body)
     #expect(recorder.isFinished)
-    #expect(transport.calls.map { $0.request.headers["Range"] } == [nil, "bytes=300-", nil])
+    expectEqual(transport.calls.map { $0.request.headers["Range"] }, [nil, "bytes=300-", nil])
   }
 
   @Test("what is missing of a range is asked for, too, also where only the first answer has said how long the whole is")
@@ -253,8 +254,8 @@ struct ChunksTests {
       Self.script.answer(breakingAfter: 300), .response(206, headers, Data(Self.script.body[300..<500])),
       Self.script.answer(),
     ])
-    #expect(Data(recorder.values.joined()) == Self.script.body)
-    #expect(transport.calls.map { $0.request.headers["Range"] } == [nil, "bytes=300-", "bytes=500-"])
+    expectEqual(Data(recorder.values.joined()), Self.script.body)
+    expectEqual(transport.calls.map { $0.request.headers["Range"] }, [nil, "bytes=300-", "bytes=500-"])
   }
 
   @Test(
@@ -275,9 +276,9 @@ struct ChunksTests {
     script.headers = validator.headers
     let (recorder, transport) = try Self.run([script.answer(breakingAfter: 300), script.answer()])
     let expected = validator.isStrong ? validator.headers["Last-Modified"] : nil
-    #expect(transport.calls[1].request.headers["If-Range"] == expected)
-    #expect(transport.calls[1].request.headers["Range"] == expected.map { _ in "bytes=300-" })
-    if validator.isStrong { #expect(recorder.isFinished) } else { #expect(recorder.failure?.kind == .mismatch) }
+    expectEqual(transport.calls[1].request.headers["If-Range"], expected)
+    expectEqual(transport.calls[1].request.headers["Range"], expected.map { _ in "bytes=300-" })
+    if validator.isStrong { #expect(recorder.isFinished) } else { expectEqual(recorder.failure?.kind, .mismatch) }
   }
 
   @Test("a range of the caller's own is a whole to him")
@@ -287,7 +288,7 @@ struct ChunksTests {
       [.response(206, ["Content-Range": "bytes 0-9/1000", "ETag": "\"one\""], part)],
       Anything(headers: ["Range": "bytes=0-9"])
     )
-    #expect(Data(recorder.values.joined()) == part)
+    expectEqual(Data(recorder.values.joined()), part)
     #expect(recorder.isFinished)
     #expect(transport.calls[0].request.headers["If-Range"] == nil)
   }
@@ -297,11 +298,11 @@ struct ChunksTests {
     let text = #"{"message":"No."}"#
     let long = Data(text.utf8) + Data(repeating: 32, count: NetworkFailure.bodyLimit)
     let (recorder, transport) = try Self.run([.chunks(403, ["Content-Type": "application/json"], [long, long])])
-    #expect(recorder.failure?.kind == .forbidden)
-    #expect(recorder.failure?.body.count == NetworkFailure.bodyLimit)
+    expectEqual(recorder.failure?.kind, .forbidden)
+    expectEqual(recorder.failure?.body.count, NetworkFailure.bodyLimit)
     #expect(transport.calls[0].isCancelled)
     let (short, _) = try Self.run([.status(403, text)])
-    #expect(short.failure?.serverMessage == "No.")
+    expectEqual(short.failure?.serverMessage, "No.")
   }
 
   @Test("a redirect is asked for the rest, too")
@@ -310,8 +311,8 @@ struct ChunksTests {
       .redirect(to: "/elsewhere"), Self.script.answer(breakingAfter: 300), .redirect(to: "/elsewhere"),
       Self.script.answer(),
     ])
-    #expect(Data(recorder.values.joined()) == Self.script.body)
-    #expect(transport.calls.map { $0.request.headers["Range"] } == [nil, nil, "bytes=300-", "bytes=300-"])
+    expectEqual(Data(recorder.values.joined()), Self.script.body)
+    expectEqual(transport.calls.map { $0.request.headers["Range"] }, [nil, nil, "bytes=300-", "bytes=300-"])
   }
 
   @Test("a cancel stops the network")
@@ -336,10 +337,10 @@ struct ChunksTests {
     let recorders = (0..<2).map { _ in Recorder<Data, NetworkFailure>(on: test.scheduler) }
     for recorder in recorders { test.client.chunks(for: Anything()).subscribe(recorder) }
     try test.scheduler.run()
-    #expect(recorders.map { Data($0.values.joined()) } == [Data("a".utf8), Data("a".utf8)])
-    #expect(test.transport.count == 2)
-    #expect(try test.run(Anything()).values.count == 1)
-    #expect(test.transport.count == 3)
+    expectEqual(recorders.map { Data($0.values.joined()) }, [Data("a".utf8), Data("a".utf8)])
+    expectEqual(test.transport.count, 2)
+    try expectEqual(test.run(Anything()).values.count, 1)
+    expectEqual(test.transport.count, 3)
   }
 
   @Test("a transport whose reader catches up while it is being told to pause is told to go on behind that, too")
@@ -351,7 +352,7 @@ struct ChunksTests {
     client.chunks(for: Anything()).subscribe(recorder)
     for _ in 0..<3 { transport.send(40_000) }
     transport.finish()
-    #expect(transport.pace == ["pausing", "resuming", "resumed", "paused", "resuming", "resumed"])
+    expectEqual(transport.pace, ["pausing", "resuming", "resumed", "paused", "resuming", "resumed"])
     #expect(recorder.values.count == 3 && recorder.isFinished)
   }
 
@@ -367,7 +368,7 @@ struct ChunksTests {
       for _ in 0..<10 where !transport.isPaused { transport.send(40_000) }
     }
     recorder.request(.max(1))
-    #expect(transport.sent == 4)
+    expectEqual(transport.sent, 4)
     #expect(transport.isPaused)
   }
 }

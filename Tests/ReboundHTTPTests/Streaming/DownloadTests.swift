@@ -1,4 +1,5 @@
 import Combine
+import Expectations
 import Foundation
 import Rebound
 import ReboundHTTP
@@ -57,11 +58,11 @@ struct DownloadTests {
     let (client, transport) = setting.client([Self.script.answer()])
     let progress = ValueLog<TransferProgress>()
     let result = try await client.download(Anything(), to: setting.file, progress: progress.append)
-    #expect(setting.content == Self.script.body)
-    #expect(setting.names == ["file"])
-    #expect(result.value == setting.file)
+    expectEqual(setting.content, Self.script.body)
+    expectEqual(setting.names, ["file"])
+    expectEqual(result.value, setting.file)
     #expect(result.status == 200 && result.body.isEmpty)
-    #expect(progress.values == [.received(100_000, of: 100_000)])
+    expectEqual(progress.values, [.received(100_000, of: 100_000)])
     #expect(transport.calls[0].request.limits.responseBytes == nil)
   }
 
@@ -71,10 +72,10 @@ struct DownloadTests {
     let (client, transport) = setting.client([Self.script.answer(), Self.script.answer()])
     let publisher = client.publisher(downloading: Anything(), to: setting.file)
     for _ in 0..<2 {
-      for try await result in publisher.values { #expect(result.value == setting.file) }
-      #expect(setting.content == Self.script.body)
+      for try await result in publisher.values { expectEqual(result.value, setting.file) }
+      expectEqual(setting.content, Self.script.body)
     }
-    #expect(transport.count == 2)
+    expectEqual(transport.count, 2)
   }
 
   @Test("goes on where it has broken, each time that it is tried again")
@@ -84,8 +85,8 @@ struct DownloadTests {
       Self.script.answer(breakingAfter: 30_000), Self.script.answer(breakingAfter: 1), Self.script.answer(),
     ])
     try await client.download(Anything(), to: setting.file)
-    #expect(setting.content == Self.script.body)
-    #expect(transport.calls.map { $0.request.headers["Range"] } == [nil, "bytes=30000-", "bytes=30001-"])
+    expectEqual(setting.content, Self.script.body)
+    expectEqual(transport.calls.map { $0.request.headers["Range"] }, [nil, "bytes=30000-", "bytes=30001-"])
   }
 
   @Test("goes on after a restart; the old file stays until then, and the address is not written down")
@@ -94,30 +95,30 @@ struct DownloadTests {
     try Data("old".utf8).write(to: setting.file)
     let request = Anything(query: ["token": "hunter2"])
     let (first, _) = setting.client([Self.script.answer(breakingAfter: 30_000)], retries: 0)
-    #expect(await setting.failure(first, request)?.kind == .transport(.truncated))
-    #expect(setting.content == Data("old".utf8))
-    #expect(setting.names == ["file", "file.part", "file.part.json"])
+    await expectEqual(setting.failure(first, request)?.kind, .transport(.truncated))
+    expectEqual(setting.content, Data("old".utf8))
+    expectEqual(setting.names, ["file", "file.part", "file.part.json"])
     let note = try String(contentsOf: setting.folder.appending(path: "file.part.json"), encoding: .utf8)
     #expect(!note.contains("hunter2") && !note.contains("api.example"))
 
     let (second, transport) = setting.client([Self.script.answer()])
     let progress = ValueLog<TransferProgress>()
     try await second.download(request, to: setting.file, progress: progress.append)
-    #expect(setting.content == Self.script.body)
-    #expect(setting.names == ["file"])
-    #expect(transport.calls[0].request.headers["Range"] == "bytes=30000-")
-    #expect(progress.values == [.received(100_000, of: 100_000)])
+    expectEqual(setting.content, Self.script.body)
+    expectEqual(setting.names, ["file"])
+    expectEqual(transport.calls[0].request.headers["Range"], "bytes=30000-")
+    expectEqual(progress.values, [.received(100_000, of: 100_000)])
   }
 
   @Test("of a part that is complete the last byte is asked for, and confirms it")
   func complete() async throws {
     let setting = try Setting()
     let (first, _) = setting.client([Self.script.answer(breakingAfter: 100_000)], retries: 0)
-    #expect(await setting.failure(first)?.kind == .transport(.truncated))
+    await expectEqual(setting.failure(first)?.kind, .transport(.truncated))
     let (second, transport) = setting.client([Self.script.answer()])
     try await second.download(Anything(), to: setting.file)
-    #expect(setting.content == Self.script.body)
-    #expect(transport.calls[0].request.headers["Range"] == "bytes=99999-")
+    expectEqual(setting.content, Self.script.body)
+    expectEqual(transport.calls[0].request.headers["Range"], "bytes=99999-")
   }
 
   @Test("begins anew where the part is of another address, of no known one, or longer than the whole")
@@ -125,13 +126,13 @@ struct DownloadTests {
     for change in ["address", "note", "length"] {
       let setting = try Setting()
       let (first, _) = setting.client([Self.script.answer(breakingAfter: 30_000)], retries: 0)
-      #expect(await setting.failure(first, Anything(path: "a"))?.kind == .transport(.truncated))
+      await expectEqual(setting.failure(first, Anything(path: "a"))?.kind, .transport(.truncated))
       if change == "note" { try Data("{".utf8).write(to: setting.folder.appending(path: "file.part.json")) }
       if change == "length" { try Data(count: 100_001).write(to: setting.folder.appending(path: "file.part")) }
       let (second, transport) = setting.client([Self.script.answer()])
       try await second.download(Anything(path: change == "address" ? "b" : "a"), to: setting.file)
       #expect(transport.calls[0].request.headers["Range"] == nil, "\(change)")
-      #expect(setting.content == Self.script.body)
+      expectEqual(setting.content, Self.script.body)
     }
   }
 
@@ -146,8 +147,8 @@ struct DownloadTests {
       let setting = try Setting()
       let (client, transport) = setting.client([Self.script.answer(breakingAfter: 30_000)] + steps)
       try await client.download(Anything(), to: setting.file)
-      #expect(setting.content == body)
-      #expect(transport.calls[1].request.headers["Range"] == "bytes=30000-")
+      expectEqual(setting.content, body)
+      expectEqual(transport.calls[1].request.headers["Range"], "bytes=30000-")
     }
   }
 
@@ -159,15 +160,15 @@ struct DownloadTests {
     let overlong = ScriptedTransport.Step.chunks(206, headers, [Data(count: 70_000), Data(count: 1)])
     let setting = try Setting()
     let (first, _) = setting.client([Self.script.answer(breakingAfter: 30_000), overlong], retries: 1)
-    #expect(await setting.failure(first)?.kind == .transport(.protocol))
-    #expect(setting.names == ["file.part"])
+    await expectEqual(setting.failure(first)?.kind, .transport(.protocol))
+    expectEqual(setting.names, ["file.part"])
     #expect(try Data(contentsOf: setting.folder.appending(path: "file.part")).isEmpty)
     let (second, transport) = setting.client([
       Self.script.answer(breakingAfter: 30_000), overlong, Self.script.answer(),
     ])
     try await second.download(Anything(), to: setting.file)
-    #expect(setting.content == Self.script.body)
-    #expect(transport.calls.map { $0.request.headers["Range"] } == [nil, "bytes=30000-", nil])
+    expectEqual(setting.content, Self.script.body)
+    expectEqual(transport.calls.map { $0.request.headers["Range"] }, [nil, "bytes=30000-", nil])
   }
 
   @Test("begins anew where the range is of a body of another date")
@@ -180,8 +181,8 @@ struct DownloadTests {
       script.answer(breakingAfter: 30_000), .response(206, other.headers, Data(count: 70_000)), script.answer(),
     ])
     try await client.download(Anything(), to: setting.file)
-    #expect(setting.content == Self.script.body)
-    #expect(transport.calls.map { $0.request.headers["Range"] } == [nil, "bytes=30000-", nil])
+    expectEqual(setting.content, Self.script.body)
+    expectEqual(transport.calls.map { $0.request.headers["Range"] }, [nil, "bytes=30000-", nil])
   }
 
   #if os(Linux)
@@ -205,7 +206,7 @@ struct DownloadTests {
       let client = WebAPIClient(baseURL: .service, transport: transport, middleware: [retrying], deliveringOn: nil)
       try await client.download(Anything(), to: setting.file)
       #expect(inherited.withLock { $0 } >= 0)
-      #expect(setting.content == Self.script.body)
+      expectEqual(setting.content, Self.script.body)
     }
   #endif
 
@@ -214,8 +215,8 @@ struct DownloadTests {
     let setting = try Setting()
     let (client, _) = setting.client([.response(200, ["Content-Length": "0", "ETag": "\"none\""])])
     try await client.download(Anything(), to: setting.file)
-    #expect(setting.content == Data())
-    #expect(setting.names == ["file"])
+    expectEqual(setting.content, Data())
+    expectEqual(setting.names, ["file"])
   }
 
   @Test(
@@ -228,7 +229,7 @@ struct DownloadTests {
     let digest = SHA256.hash(body).map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
     let (client, _) = setting.client([RangeScript(body: body).answer()])
     try await client.download(Anything(), to: setting.file, verifying: .sha256(digest.uppercased()))
-    #expect(setting.content == body)
+    expectEqual(setting.content, body)
   }
 
   @Test("another checksum is a failure that is not tried again, and leaves nothing to go on with")
@@ -239,16 +240,16 @@ struct DownloadTests {
       try Data("old".utf8).write(to: setting.file)
       let (client, transport) = setting.client([.ok("abd"), .ok("abc")])
       let failure = await setting.failure(client, verifying: checksum)
-      #expect(failure?.kind == .mismatch)
+      expectEqual(failure?.kind, .mismatch)
       #expect(failure?.underlying is ChecksumMismatch)
-      #expect(transport.count == 1)
-      #expect(setting.content == Data("old".utf8))
+      expectEqual(transport.count, 1)
+      expectEqual(setting.content, Data("old".utf8))
       #expect(try Data(contentsOf: setting.folder.appending(path: "file.part")).isEmpty)
     }
     let setting = try Setting()
     let (client, _) = setting.client([.ok("abc")])
     try await client.download(Anything(), to: setting.file, verifying: .sha256(abc))
-    #expect(setting.content == Data("abc".utf8))
+    expectEqual(setting.content, Data("abc".utf8))
   }
 
   @Test("two downloads to one place do not mix: the second is refused while the first runs")
@@ -262,9 +263,9 @@ struct DownloadTests {
       }
     while begun.count == 0, !Task.isCancelled { await Task.yield() }
     let failure = await setting.failure(second)
-    #expect(failure?.kind == .storage)
+    expectEqual(failure?.kind, .storage)
     #expect(failure?.underlying is DownloadUnderWay)
-    #expect(transport.count == 0)
+    expectEqual(transport.count, 0)
     running.cancel()
   }
 
@@ -283,7 +284,7 @@ struct DownloadTests {
       // By another way, to the same place.
       let file = setting.folder.appending(path: "../\(setting.folder.lastPathComponent)/file")
       try await second.download(Anything(), to: file)
-      #expect(setting.content == Self.script.body)
+      expectEqual(setting.content, Self.script.body)
     }
   }
 
@@ -295,10 +296,10 @@ struct DownloadTests {
       try await client.download(Anything(), to: setting.folder.appending(path: "none/file"))
       Issue.record("there is no such folder")
     } catch {
-      #expect(error.kind == .storage)
-      #expect((error.underlying as? POSIXError)?.code == .ENOENT)
+      expectEqual(error.kind, .storage)
+      expectEqual((error.underlying as? POSIXError)?.code, .ENOENT)
     }
-    #expect(transport.count == 0)
+    expectEqual(transport.count, 0)
   }
 
   @Test("a refusal leaves the part for later")
@@ -309,6 +310,6 @@ struct DownloadTests {
     #expect(failure?.kind == .forbidden && failure?.serverMessage == "No.")
     let (second, transport) = setting.client([Self.script.answer()])
     try await second.download(Anything(), to: setting.file)
-    #expect(transport.calls[0].request.headers["Range"] == "bytes=30000-")
+    expectEqual(transport.calls[0].request.headers["Range"], "bytes=30000-")
   }
 }

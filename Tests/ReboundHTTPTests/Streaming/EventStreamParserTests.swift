@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import Rebound
 import Testing
@@ -34,7 +35,7 @@ struct EventStreamParserTests {
     ] as [(String, [ServerSentEvent])]
   )
   func standard(text: String, events: [ServerSentEvent]) throws {
-    for size in [1, 2, 3, Int.max] { #expect(try Self.parse(text, inPiecesOf: size).0 == events) }
+    for size in [1, 2, 3, Int.max] { try expectEqual(Self.parse(text, inPiecesOf: size).0, events) }
   }
 
   @Test(
@@ -42,12 +43,12 @@ struct EventStreamParserTests {
     arguments: [("1500", 1_500), ("0", 0), ("-1", nil), ("1.5", nil), ("", nil)] as [(String, Int?)]
   )
   func retry(text: String, milliseconds: Int?) throws {
-    #expect(try Self.parse("retry: \(text)\n\n").1.retry == milliseconds.map { .milliseconds($0) })
+    try expectEqual(Self.parse("retry: \(text)\n\n").1.retry, milliseconds.map { .milliseconds($0) })
   }
 
   @Test("an id counts once its event is complete")
   func lastEventID() throws {
-    #expect(try Self.parse("id: 1\ndata: a\n\nid: 2\ndata: b\n").1.lastEventID == "1")
+    try expectEqual(Self.parse("id: 1\ndata: a\n\nid: 2\ndata: b\n").1.lastEventID, "1")
   }
 
   @Test("an event without an end is refused, not kept")
@@ -61,7 +62,7 @@ struct EventStreamParserTests {
     let text = "id: 1\ndata: a\n\ndata: " + String(repeating: "x", count: EventStreamParser.longestEvent)
     var parser = EventStreamParser()
     let refusal = #expect(throws: EventStreamParser.TooLong.self) { try parser.events(in: Data(text.utf8)) }
-    #expect(refusal?.before == [ServerSentEvent(id: "1", data: "a")])
-    #expect(parser.lastEventID == "1")
+    expectEqual(refusal?.before, [ServerSentEvent(id: "1", data: "a")])
+    expectEqual(parser.lastEventID, "1")
   }
 }

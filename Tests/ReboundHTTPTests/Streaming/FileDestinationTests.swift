@@ -1,5 +1,6 @@
 import Combine
 import Dispatch
+import Expectations
 import Foundation
 import ReboundHTTPTesting
 import Testing
@@ -61,11 +62,11 @@ struct FileDestinationTests {
       } receiveValue: {
         statuses.append($0)
       }
-    #expect(transport.count == 0)
+    expectEqual(transport.count, 0)
     disk.goOn()
     while statuses.values.isEmpty, !Task.isCancelled { await Task.yield() }
-    #expect(transport.count == 1)
-    #expect(disk.content == Data("new".utf8))
+    expectEqual(transport.count, 1)
+    expectEqual(disk.content, Data("new".utf8))
     running.cancel()
   }
 
@@ -84,9 +85,9 @@ struct FileDestinationTests {
     disk.goOn()
     // Behind all that the call had the disk do. If the part were still open, it would be put in the file's place.
     await withCheckedContinuation { continuation in disk.destination.finish { _ in continuation.resume() } }
-    #expect(transport.count == 0)
+    expectEqual(transport.count, 0)
     #expect(ends.values.isEmpty)
-    #expect(disk.content == Data("old".utf8))
+    expectEqual(disk.content, Data("old".utf8))
     _ = try PartFile(for: disk.file)
   }
 }

@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import Testing
 
@@ -24,8 +25,8 @@ struct PartFileTests {
   func longName(length: Int) throws {
     let name = String(repeating: "n", count: length)
     try load(to: name)
-    #expect(folder.names == [name])
-    #expect(try Data(contentsOf: folder.url.appendingPathComponent(name)) == Data("abc".utf8))
+    expectEqual(folder.names, [name])
+    try expectEqual(Data(contentsOf: folder.url.appendingPathComponent(name)), Data("abc".utf8))
   }
 
   @Test("a whole file is in its place, although the note beside it stays; the next one removes it")
@@ -35,12 +36,12 @@ struct PartFileTests {
       override func removeItem(at url: URL) throws { throw CocoaError(.fileWriteNoPermission) }
     }
     try load(to: "file", files: Keeping())
-    #expect(folder.names == ["file", "file.part.json"])
-    #expect(try Data(contentsOf: folder.url.appendingPathComponent("file")) == Data("abc".utf8))
+    expectEqual(folder.names, ["file", "file.part.json"])
+    try expectEqual(Data(contentsOf: folder.url.appendingPathComponent("file")), Data("abc".utf8))
     // It does not speak of the part that the next one begins.
-    #expect(try PartFile(for: folder.url.appendingPathComponent("file")).partial(of: "address").count == 0)
+    try expectEqual(PartFile(for: folder.url.appendingPathComponent("file")).partial(of: "address").count, 0)
     try load(to: "file")
-    #expect(folder.names == ["file"])
+    expectEqual(folder.names, ["file"])
   }
 
   @Test("a note that the download before has removed meanwhile is none")
@@ -55,10 +56,10 @@ struct PartFileTests {
     let file = try PartFile(for: folder.url.appendingPathComponent("file"), files: Late())
     for address in ["one", "two"] {
       try file.begin(Self.partial, of: address)
-      #expect(try file.partial(of: address).validator == Self.partial.validator)
+      try expectEqual(file.partial(of: address).validator, Self.partial.validator)
     }
     try file.begin(PartialBody(), of: "three")
-    #expect(folder.names == ["file.part"])
+    expectEqual(folder.names, ["file.part"])
   }
 
   #if !os(Windows)

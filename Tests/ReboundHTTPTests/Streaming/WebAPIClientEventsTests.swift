@@ -1,4 +1,5 @@
 import Combine
+import Expectations
 import Foundation
 import Rebound
 import ReboundHTTP
@@ -29,9 +30,9 @@ struct WebAPIClientEventsTests {
     let test = ClientUnderTest([Self.stream("data: a\n\nda", "ta: b\n\n", every: .seconds(1)), .silence])
     let recorder = Self.listen(test)
     test.scheduler.advance(by: 1)
-    #expect(recorder.timedValues.map(\.time.nanoseconds) == [0, 1_000_000_000])
-    #expect(recorder.values.map(\.data) == ["a", "b"])
-    #expect(test.transport.calls[0].request.headers["Accept"] == "text/event-stream")
+    expectEqual(recorder.timedValues.map(\.time.nanoseconds), [0, 1_000_000_000])
+    expectEqual(recorder.values.map(\.data), ["a", "b"])
+    expectEqual(test.transport.calls[0].request.headers["Accept"], "text/event-stream")
     #expect(test.transport.calls[0].request.headers["Last-Event-ID"] == nil)
     recorder.cancel()
   }
@@ -44,7 +45,7 @@ struct WebAPIClientEventsTests {
     test.client.events(for: request).subscribe(recorder)
     let limits = try #require(test.transport.calls.first?.request.limits)
     #expect(limits.responseBytes == nil)
-    #expect(limits.idle == (bytes == nil ? nil : .seconds(60)))
+    expectEqual(limits.idle, bytes == nil ? nil : .seconds(60))
     recorder.cancel()
   }
 
@@ -55,11 +56,11 @@ struct WebAPIClientEventsTests {
     ])
     let recorder = Self.listen(test)
     try test.scheduler.run()
-    #expect(recorder.values.map(\.data) == ["a", "b"])
-    #expect(recorder.values.map(\.id) == ["7", "7"])
+    expectEqual(recorder.values.map(\.data), ["a", "b"])
+    expectEqual(recorder.values.map(\.id), ["7", "7"])
     #expect(recorder.isFinished, "204 means that there is no more")
-    #expect(test.transport.calls.map { $0.request.headers["Last-Event-ID"] } == [nil, "7", "7", "7"])
-    #expect(test.transport.calls.map(\.time) == [.zero, .seconds(5), .seconds(10), .seconds(15)])
+    expectEqual(test.transport.calls.map { $0.request.headers["Last-Event-ID"] }, [nil, "7", "7", "7"])
+    expectEqual(test.transport.calls.map(\.time), [.zero, .seconds(5), .seconds(10), .seconds(15)])
   }
 
   @Test("a key that is drawn for each call lets nobody make the whole call again")
@@ -70,7 +71,7 @@ struct WebAPIClientEventsTests {
     test.client.events(for: request, reconnecting: RetryPolicy(clamping: 0, backoff: .immediate)).subscribe(recorder)
     try test.scheduler.run()
     let failure = try #require(recorder.failure)
-    #expect(failure.kind == .serverError(503))
+    expectEqual(failure.kind, .serverError(503))
     #expect(!failure.isRetryable)
   }
 
@@ -82,8 +83,8 @@ struct WebAPIClientEventsTests {
     test.client.events(for: request, reconnecting: RetryPolicy(clamping: 1, backoff: .immediate)).subscribe(recorder)
     try test.scheduler.run()
     let failure = try #require(recorder.failure)
-    #expect(failure.kind == .transport(.offline))
-    #expect(failure.earlier.map(\.kind) == [.serverError(503)])
+    expectEqual(failure.kind, .transport(.offline))
+    expectEqual(failure.earlier.map(\.kind), [.serverError(503)])
     #expect(!failure.isRetryable)
   }
 
@@ -113,9 +114,9 @@ struct WebAPIClientEventsTests {
     let test = ClientUnderTest([step])
     let recorder = Self.listen(test)
     try test.scheduler.run()
-    #expect(recorder.failure?.kind == kind)
+    expectEqual(recorder.failure?.kind, kind)
     #expect(kind != .forbidden || recorder.failure?.serverMessage == "No.")
-    #expect(test.transport.count == 1)
+    expectEqual(test.transport.count, 1)
   }
 
   @Test(
@@ -129,9 +130,9 @@ struct WebAPIClientEventsTests {
     test.scheduler.advance(by: 0.5)
     #expect(recorder.completions.isEmpty)
     test.scheduler.advance(by: 1)
-    #expect(recorder.failure?.kind == kind)
-    #expect(recorder.failure?.body.count == NetworkFailure.bodyLimit)
-    #expect(test.transport.calls.map(\.isCancelled) == [true])
+    expectEqual(recorder.failure?.kind, kind)
+    expectEqual(recorder.failure?.body.count, NetworkFailure.bodyLimit)
+    expectEqual(test.transport.calls.map(\.isCancelled), [true])
   }
 
   @Test("a refusal whose body does not end is one all the same, with what has come of it, and holds nothing up")
@@ -143,12 +144,12 @@ struct WebAPIClientEventsTests {
     let policy = RetryPolicy<NetworkFailure>(clamping: 2, backoff: .constant(.seconds(1)))
     test.client.events(for: Anything(), reconnecting: policy).subscribe(recorder)
     test.scheduler.advance(by: 60)
-    #expect(recorder.values.map(\.data) == ["a"])
-    #expect(recorder.failure?.kind == .serverError(503))
-    #expect(recorder.failure?.serverMessage == "No.")
-    #expect(test.transport.calls.map(\.time) == [.zero, .seconds(11), .seconds(12)])
-    #expect(test.transport.calls.map(\.isCancelled) == [true, false, true])
-    #expect(test.scheduler.pendingCount == 0)
+    expectEqual(recorder.values.map(\.data), ["a"])
+    expectEqual(recorder.failure?.kind, .serverError(503))
+    expectEqual(recorder.failure?.serverMessage, "No.")
+    expectEqual(test.transport.calls.map(\.time), [.zero, .seconds(11), .seconds(12)])
+    expectEqual(test.transport.calls.map(\.isCancelled), [true, false, true])
+    expectEqual(test.scheduler.pendingCount, 0)
   }
 
   @Test("a cancel ends the wait for the body of a refusal")
@@ -157,8 +158,8 @@ struct WebAPIClientEventsTests {
     let recorder = Self.listen(test)
     test.scheduler.advance(by: 1)
     recorder.cancel()
-    #expect(test.transport.calls.map(\.isCancelled) == [true])
-    #expect(test.scheduler.pendingCount == 0)
+    expectEqual(test.transport.calls.map(\.isCancelled), [true])
+    expectEqual(test.scheduler.pendingCount, 0)
   }
 
   @Test("a service in trouble is asked again")
@@ -166,8 +167,8 @@ struct WebAPIClientEventsTests {
     let test = ClientUnderTest([.status(503, retryAfter: 3), Self.stream("data: a\n\n"), .status(204)])
     let recorder = Self.listen(test)
     try test.scheduler.run()
-    #expect(recorder.values.map(\.data) == ["a"])
-    #expect(test.transport.calls.map(\.time) == [.zero, .seconds(3), .seconds(4)])
+    expectEqual(recorder.values.map(\.data), ["a"])
+    expectEqual(test.transport.calls.map(\.time), [.zero, .seconds(3), .seconds(4)])
   }
 
   @Test("no event is delivered beyond the demand, and the transport pauses meanwhile")
@@ -177,13 +178,13 @@ struct WebAPIClientEventsTests {
     ])
     let recorder = Self.listen(test, requesting: .max(1))
     test.scheduler.advance()
-    #expect(recorder.values.map(\.data) == ["a"])
+    expectEqual(recorder.values.map(\.data), ["a"])
     #expect(test.transport.calls[0].isPaused)
     recorder.request(.max(1))
-    #expect(recorder.values.map(\.data) == ["a", "b"])
+    expectEqual(recorder.values.map(\.data), ["a", "b"])
     #expect(test.transport.calls[0].isPaused)
     recorder.request(.max(1))
-    #expect(recorder.values.map(\.data) == ["a", "b", "c"])
+    expectEqual(recorder.values.map(\.data), ["a", "b", "c"])
     #expect(!test.transport.calls[0].isPaused)
     try test.scheduler.run()
     #expect(recorder.isFinished)
@@ -194,10 +195,10 @@ struct WebAPIClientEventsTests {
     let (transport, recorder) = Self.paced()
     transport.whenPausing { recorder.request(.unlimited) }
     transport.send(Data("data: a\n\ndata: b\n\n".utf8))
-    #expect(recorder.values.map(\.data) == ["a", "b"])
-    #expect(transport.pace == ["pausing", "paused", "resuming", "resumed"])
+    expectEqual(recorder.values.map(\.data), ["a", "b"])
+    expectEqual(transport.pace, ["pausing", "paused", "resuming", "resumed"])
     transport.send(Data("data: c\n\n".utf8))
-    #expect(recorder.values.map(\.data) == ["a", "b", "c"])
+    expectEqual(recorder.values.map(\.data), ["a", "b", "c"])
     recorder.cancel()
   }
 
@@ -207,8 +208,8 @@ struct WebAPIClientEventsTests {
     transport.send(Data("data: a\n\ndata: b\n\n".utf8))
     transport.whenResuming { transport.send(Data("data: c\n\n".utf8)) }
     recorder.request(.max(1))
-    #expect(recorder.values.map(\.data) == ["a", "b"])
-    #expect(transport.pace == ["pausing", "paused", "resuming", "resumed", "pausing", "paused"])
+    expectEqual(recorder.values.map(\.data), ["a", "b"])
+    expectEqual(transport.pace, ["pausing", "paused", "resuming", "resumed", "pausing", "paused"])
     recorder.cancel()
   }
 
@@ -226,12 +227,12 @@ struct WebAPIClientEventsTests {
     let test = ClientUnderTest([Self.stream("data: a\n\ndata: b\n\n"), .status(204)])
     let recorder = Self.listen(test, requesting: .max(1))
     test.scheduler.advance(by: 60)
-    #expect(recorder.values.map(\.data) == ["a"])
-    #expect(test.transport.count == 1)
+    expectEqual(recorder.values.map(\.data), ["a"])
+    expectEqual(test.transport.count, 1)
     recorder.request(.max(1))
     try test.scheduler.run()
-    #expect(recorder.values.map(\.data) == ["a", "b"])
-    #expect(test.transport.count == 2)
+    expectEqual(recorder.values.map(\.data), ["a", "b"])
+    expectEqual(test.transport.count, 2)
     #expect(recorder.isFinished)
   }
 
@@ -242,17 +243,17 @@ struct WebAPIClientEventsTests {
     open.scheduler.advance(by: 1)
     first.cancel()
     try open.scheduler.run()
-    #expect(open.transport.calls.map(\.isCancelled) == [true])
-    #expect(first.values.count == 1)
+    expectEqual(open.transport.calls.map(\.isCancelled), [true])
+    expectEqual(first.values.count, 1)
     let waiting = ClientUnderTest([.offline])
     let second = Self.listen(waiting)
     waiting.scheduler.advance(by: 0.5)
     second.cancel()
     try waiting.scheduler.run()
-    #expect(waiting.transport.count == 1)
+    expectEqual(waiting.transport.count, 1)
     let opening = ClientUnderTest([.silence])
     Self.listen(opening).cancel()
-    #expect(opening.transport.calls.map(\.isCancelled) == [true])
+    expectEqual(opening.transport.calls.map(\.isCancelled), [true])
   }
 
   @Test("a stream is not opened with a field that would write another")
@@ -260,8 +261,8 @@ struct WebAPIClientEventsTests {
     let test = ClientUnderTest([.silence], [APIKey(.header("X-API-Key"), "k\r\nX-Admin: 1")])
     let recorder = Self.listen(test)
     try test.scheduler.run()
-    #expect(recorder.failure?.kind == .invalidRequest)
-    #expect(test.transport.count == 0)
+    expectEqual(recorder.failure?.kind, .invalidRequest)
+    expectEqual(test.transport.count, 0)
   }
 
   @Test("a stream is opened with the user's credential, renewed if it is refused")
@@ -280,7 +281,7 @@ struct WebAPIClientEventsTests {
     try test.scheduler.run()
     refreshes.send("new")
     try test.scheduler.run()
-    #expect(recorder.values.map(\.data) == ["a"])
-    #expect(test.transport.calls.map { $0.request.headers["Authorization"] } == ["old", "new", "new"])
+    expectEqual(recorder.values.map(\.data), ["a"])
+    expectEqual(test.transport.calls.map { $0.request.headers["Authorization"] }, ["old", "new", "new"])
   }
 }

@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import StreamSupport
 import Testing
@@ -40,9 +41,9 @@ struct AnswerReaderTests {
   func order() async throws {
     let reader = reader()
     hand.tell(.sent(1), .head(head), .chunk(Data("a".utf8)), .chunk(Data("b".utf8)), .finished)
-    #expect(try await reader.head() == head)
-    #expect(try await reader.next() == Data("a".utf8))
-    #expect(try await reader.next() == Data("b".utf8))
+    try await expectEqual(reader.head(), head)
+    try await expectEqual(reader.next(), Data("a".utf8))
+    try await expectEqual(reader.next(), Data("b".utf8))
     #expect(try await reader.next() == nil)
     #expect(try await reader.next() == nil)
   }
@@ -52,32 +53,32 @@ struct AnswerReaderTests {
     let reader = reader()
     async let first = reader.head()
     hand.tell(.head(head))
-    #expect(try await first == head)
+    try await expectEqual(first, head)
     async let second = reader.next()
     hand.tell(.chunk(Data("a".utf8)))
-    #expect(try await second == Data("a".utf8))
+    try await expectEqual(second, Data("a".utf8))
   }
 
   @Test("throws the failure behind what had come before it")
   func failure() async throws {
     let reader = reader()
     hand.tell(.head(head), .chunk(Data("a".utf8)), .failed(TransportFailure(.truncated)))
-    #expect(try await reader.head() == head)
-    #expect(try await reader.next() == Data("a".utf8))
+    try await expectEqual(reader.head(), head)
+    try await expectEqual(reader.next(), Data("a".utf8))
     let failure = await #expect(throws: TransportFailure.self) { try await reader.next() }
-    #expect(failure?.kind == .truncated)
+    expectEqual(failure?.kind, .truncated)
   }
 
   @Test("lets the network wait from 256 KiB on that nobody has read")
   func backpressure() async throws {
     let reader = reader()
     hand.tell(.head(head), .chunk(Data(count: 200_000)))
-    #expect(try await reader.head() == head)
-    #expect(hand.log == [])
+    try await expectEqual(reader.head(), head)
+    expectEqual(hand.log, [])
     hand.tell(.chunk(Data(count: 62_144)))
-    #expect(hand.log == ["pause"])
-    #expect(try await reader.next()?.count == 200_000)
-    #expect(hand.log == ["pause", "resume"])
+    expectEqual(hand.log, ["pause"])
+    try await expectEqual(reader.next()?.count, 200_000)
+    expectEqual(hand.log, ["pause", "resume"])
   }
 
   @Test("cancels the request when a task is cancelled that waits for it")
@@ -85,7 +86,7 @@ struct AnswerReaderTests {
     let task = Task { [reader = reader()] in try await reader.head() }
     task.cancel()
     await #expect(throws: CancellationError.self) { try await task.value }
-    #expect(hand.log == ["cancel"])
+    expectEqual(hand.log, ["cancel"])
   }
 
   @Test("cancels the request when nobody can read the answer any more, once, and not one that is over")
@@ -93,14 +94,14 @@ struct AnswerReaderTests {
     do {
       let reader = reader()
       hand.tell(.head(head))
-      #expect(try await reader.head() == head)
+      try await expectEqual(reader.head(), head)
     }
-    #expect(hand.log == ["cancel"])
+    expectEqual(hand.log, ["cancel"])
     do {
       let reader = reader()
       hand.tell(.head(head), .finished)
-      #expect(try await reader.head() == head)
+      try await expectEqual(reader.head(), head)
     }
-    #expect(hand.log == ["cancel"])
+    expectEqual(hand.log, ["cancel"])
   }
 }

@@ -1,3 +1,5 @@
+import Expectations
+
 #if Curl
   import Foundation
   import ReboundHTTP
@@ -11,8 +13,8 @@
       var configuration = try CurlTransport.Configuration.trustingTests()
       if alone { configuration.certificateAuthorities = try .only(TestCertificates.file("ca.pem")) }
       let log = await CurlTransport(configuration).outcome(of: try server.url())
-      #expect(log.heads.first?.status == 200)
-      #expect(log.body == Data("hello".utf8))
+      expectEqual(log.heads.first?.status, 200)
+      expectEqual(log.body, Data("hello".utf8))
     }
 
     @Test("nobody vouches for it otherwise", arguments: [false, true])
@@ -22,8 +24,8 @@
       configuration.proxy = .none
       if alone { configuration.certificateAuthorities = try .only(TestCertificates.file("client.pem")) }
       let log = await CurlTransport(configuration).outcome(of: try server.url())
-      #expect(log.failure?.kind == .tls(.untrusted))
-      #expect(log.failure?.provesNothingWasSent == true)
+      expectEqual(log.failure?.kind, .tls(.untrusted))
+      expectEqual(log.failure?.provesNothingWasSent, true)
     }
 
     @Test(
@@ -34,7 +36,7 @@
       let server = try await NginxServer.start(certificate: certificate)
       let transport = CurlTransport(try .trustingTests())
       let log = await transport.outcome(of: try server.url())
-      #expect(log.failure?.kind == .tls(reason))
+      expectEqual(log.failure?.kind, .tls(reason))
     }
 
     @Test("a client's certificate is shown to a server that asks for one")
@@ -42,15 +44,15 @@
       let server = try await NginxServer.start("ssl_verify_client on;")
       var configuration = try CurlTransport.Configuration.trustingTests()
       let without = await CurlTransport(configuration).outcome(of: try server.url())
-      #expect(without.heads.first?.status == 400)
+      expectEqual(without.heads.first?.status, 400)
       configuration.clientCertificate = try .init(
         certificate: try TestCertificates.file("client.pem"),
         key: try TestCertificates.file("client.key"),
         password: "unused, since the key is not encrypted"
       )
       let with = await CurlTransport(configuration).outcome(of: try server.url())
-      #expect(with.heads.first?.status == 200)
-      #expect(with.heads.first?.headers["X-Client"] == "CN=client")
+      expectEqual(with.heads.first?.status, 200)
+      expectEqual(with.heads.first?.headers["X-Client"], "CN=client")
     }
 
     @Test("a client's key that belongs to another certificate is a failure of its own")
@@ -62,7 +64,7 @@
         key: try TestCertificates.file("reserve.key")
       )
       let log = await CurlTransport(configuration).outcome(of: try server.url())
-      #expect(log.failure?.kind == .tls(.clientCertificate))
+      expectEqual(log.failure?.kind, .tls(.clientCertificate))
     }
 
     @Test("files that cannot serve are refused at once")
@@ -101,7 +103,7 @@
       server.stop()
       #expect(!FileManager.default.fileExists(atPath: server.folder.path))
       let failure = await transport.outcome(of: try server.url()).failure
-      #expect(failure?.kind == .connect, "\(failure.map { "\($0)" } ?? "an answer")")
+      expectEqual(failure?.kind, .connect, "\(failure.map { "\($0)" } ?? "an answer")")
     }
   }
 #endif

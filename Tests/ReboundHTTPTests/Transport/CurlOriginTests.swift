@@ -1,3 +1,5 @@
+import Expectations
+
 #if Curl
   import Foundation
   import ReboundHTTPTesting
@@ -39,9 +41,9 @@
       let transport = try Self.transport()
       let logs = await Self.outcomes(of: 100, try server.url(), on: transport)
       #expect(logs.allSatisfy { $0.heads.first?.status == 200 })
-      #expect(Set(logs.map { $0.heads.first?.headers["X-Protocol"] }) == ["HTTP/2.0"])
-      #expect(Set(logs.map { $0.heads.first?.httpVersion }) == ["HTTP/2"])
-      #expect(Self.connections(logs).count == 1)
+      expectEqual(Set(logs.map { $0.heads.first?.headers["X-Protocol"] }), ["HTTP/2.0"])
+      expectEqual(Set(logs.map { $0.heads.first?.httpVersion }), ["HTTP/2"])
+      expectEqual(Self.connections(logs).count, 1)
     }
 
     @Test("a server without HTTP/2 gets a connection for each, up to the limit")
@@ -50,7 +52,7 @@
       let transport = try Self.transport(maxRequestsPerHost: 4)
       let logs = await Self.outcomes(of: 60, try server.url(), on: transport)
       #expect(logs.allSatisfy { $0.heads.first?.status == 200 })
-      #expect(Set(logs.map { $0.heads.first?.httpVersion }) == ["HTTP/1.1"])
+      expectEqual(Set(logs.map { $0.heads.first?.httpVersion }), ["HTTP/1.1"])
       #expect((1...4).contains(Self.connections(logs).count))
     }
 
@@ -65,7 +67,7 @@
       let exchanges = (0..<3).map { _ in transport.start(request) { _ in } }
       for count in 1...3 {
         await server.stallsReached(count)
-        #expect(server.connectionCount == count)
+        expectEqual(server.connectionCount, count)
         exchanges[count - 1].cancel()
       }
       await server.connectionsEnded(3)
@@ -86,8 +88,8 @@
       await server.stallsReached()
       scheduler.advance(by: 10)
       await log.end()
-      #expect(log.failure?.kind == .timeout(.connect))
-      #expect(server.connectionCount == 1)
+      expectEqual(log.failure?.kind, .timeout(.connect))
+      expectEqual(server.connectionCount, 1)
       patient.cancel()
       hasty.cancel()
     }
@@ -111,7 +113,7 @@
         let request = TransportRequest(busy.url(), method: .post, body: .stream(body), limits: limits)
         return transport.start(request, telling: log.add)
       }
-      #expect(living.count == 10)
+      expectEqual(living.count, 10)
       if isLimit {
         scheduler.advance(by: 3)
         for log in logs { await log.end() }
@@ -120,15 +122,15 @@
       }
       // One thread does what it is told, in order.
       let behind = await transport.outcome(of: TransportRequest(other.url(), limits: .none))
-      #expect(behind.heads.first?.status == 200)
-      #expect(living.count == 0)
+      expectEqual(behind.heads.first?.status, 200)
+      expectEqual(living.count, 0)
       // Whoever asks now has its turn next.
       let log = TransportLog()
       let next = transport.start(TransportRequest(busy.url(), limits: .none), telling: log.add)
       endless.cancel()
       await log.end()
-      #expect(log.heads.first?.status == 200)
-      #expect(busy.requests.count == 2)
+      expectEqual(log.heads.first?.status, 200)
+      expectEqual(busy.requests.count, 2)
       next.cancel()
     }
 
@@ -177,11 +179,11 @@
       await up.end()
       await down.end()
       for exchange in exchanges { exchange.cancel() }
-      #expect(up.heads.first?.status == 201)
-      #expect(up.sent.last == Int64(NginxServer.largeCount))
-      #expect(down.body == large)
-      #expect(try Data(contentsOf: server.folder.appending(path: "files/copy")) == large)
-      #expect(Self.connections([up, down]).count == 1)
+      expectEqual(up.heads.first?.status, 201)
+      expectEqual(up.sent.last, Int64(NginxServer.largeCount))
+      expectEqual(down.body, large)
+      try expectEqual(Data(contentsOf: server.folder.appending(path: "files/copy")), large)
+      expectEqual(Self.connections([up, down]).count, 1)
     }
 
     @Test("a pause makes the server wait for one stream, not for the others")
@@ -197,11 +199,11 @@
       cell.set(exchange)
       await log.until { !$0.isEmpty }
       let others = await Self.outcomes(of: 10, try server.url(), on: transport)
-      #expect(Self.connections(others + [log]).count == 1)
-      #expect(log.events.count == 1)
+      expectEqual(Self.connections(others + [log]).count, 1)
+      expectEqual(log.events.count, 1)
       exchange.resume()
       await log.end()
-      #expect(log.body.count == NginxServer.largeCount)
+      expectEqual(log.body.count, NginxServer.largeCount)
     }
 
     @Test("the cancel of one stream leaves the connection to the others")
@@ -218,17 +220,17 @@
       await large.end()
       let later = await Self.outcomes(of: 10, try server.url(), on: transport)
       other.cancel()
-      #expect(large.body.count == NginxServer.largeCount)
+      expectEqual(large.body.count, NginxServer.largeCount)
       #expect(!slow.isOver)
-      #expect(Self.connections(later + [slow, large]).count == 1)
+      expectEqual(Self.connections(later + [slow, large]).count, 1)
     }
 
     @Test("a stream that the server resets is a connection broken off")
     func reset() async throws {
       let server = try await NginxServer.start("location = /reset { return 444; }")
       let log = try await Self.transport().outcome(of: try server.url("/reset"))
-      #expect(log.failure?.kind == .reset)
-      #expect(log.failure?.provesNothingWasSent == false)
+      expectEqual(log.failure?.kind, .reset)
+      expectEqual(log.failure?.provesNothingWasSent, false)
     }
 
     @Test("a stream that the server resets within the body is an answer without its end")
@@ -238,9 +240,9 @@
       let server = try await NginxServer.start("location = /cut { proxy_pass http://127.0.0.1:\(backend.port); }")
       let transport = try Self.transport()
       let log = await transport.outcome(of: try server.url("/cut"))
-      #expect(log.failure?.kind == .truncated)
+      expectEqual(log.failure?.kind, .truncated)
       let after = await transport.outcome(of: try server.url())
-      #expect(Self.connections([log, after]).count == 1)
+      expectEqual(Self.connections([log, after]).count, 1)
     }
 
     @Test("a host that is an IPv6 address is a host like any other")
@@ -252,8 +254,8 @@
       configuration.certificateAuthorities = try .only(TestCertificates.file("ca.pem"))
       configuration.proxy = .none
       let log = await CurlTransport(configuration).outcome(of: url)
-      #expect(log.body == Data("hello".utf8), "\(String(describing: log.failure))")
-      #expect(log.heads.first?.headers["X-Protocol"] == "HTTP/2.0")
+      expectEqual(log.body, Data("hello".utf8), "\(String(describing: log.failure))")
+      expectEqual(log.heads.first?.headers["X-Protocol"], "HTTP/2.0")
       server.stop()
     }
   }

@@ -1,3 +1,5 @@
+import Expectations
+
 #if Curl
   import Combine
   import Foundation
@@ -25,7 +27,7 @@
       var pins = [try PublicKeyPin(TestCertificates.pin("reserve"))]
       pins.insert(try PublicKeyPin(TestCertificates.pin()), at: position)
       let log = try await Self.transport(try PinnedHost("127.0.0.1", pins: pins)).outcome(of: try server.url())
-      #expect(log.heads.first?.status == 200)
+      expectEqual(log.heads.first?.status, 200)
     }
 
     @Test("a wrong pin is refused before anything of the request is sent", arguments: [HTTPMethod.get, .post])
@@ -38,13 +40,13 @@
       for _ in 0..<3 {
         let log = await transport.outcome(of: TransportRequest(try server.url(), method: method, body: body))
         let failure = try #require(log.failure)
-        #expect(failure.kind == .tls(.notPinned))
-        #expect(failure.bytesSent == 0)
+        expectEqual(failure.kind, .tls(.notPinned))
+        expectEqual(failure.bytesSent, 0)
         #expect(failure.provesNothingWasSent)
         #expect(!failure.isTransient)
-        #expect(failure.detail?.contains("127.0.0.1") == true)
+        expectEqual(failure.detail?.contains("127.0.0.1"), true)
       }
-      #expect(try await server.requestCount() == 1)
+      try await expectEqual(server.requestCount(), 1)
     }
 
     @Test("a pin does not make up for a certificate that is not trusted")
@@ -54,7 +56,7 @@
       configuration.proxy = .none
       configuration.pinnedHosts = [try PinnedHost("127.0.0.1", pins: [PublicKeyPin(TestCertificates.pin())])]
       let log = await CurlTransport(configuration).outcome(of: try server.url())
-      #expect(log.failure?.kind == .tls(.untrusted))
+      expectEqual(log.failure?.kind, .tls(.untrusted))
     }
 
     @Test("a connection that was made for a host without pins is not used for one with pins")
@@ -63,9 +65,9 @@
       let transport = try Self.transport(
         PinnedHost("localhost", pins: [PublicKeyPin(TestCertificates.pin("reserve"))])
       )
-      #expect(await transport.outcome(of: try server.url()).heads.first?.status == 200)
+      await expectEqual(transport.outcome(of: try server.url()).heads.first?.status, 200)
       let log = await transport.outcome(of: try server.url(host: "localhost"))
-      #expect(log.failure?.kind == .tls(.notPinned))
+      expectEqual(log.failure?.kind, .tls(.notPinned))
     }
 
     @Test("a redirect is held to the pins of the host to which it leads", arguments: [true, false])
@@ -82,12 +84,12 @@
         deliveringOn: nil
       )
       if isRight {
-        #expect(try await client.value(of: Anything(path: "moved")) == Data("hello".utf8))
+        try await expectEqual(client.value(of: Anything(path: "moved")), Data("hello".utf8))
       } else {
         let failure = await #expect(throws: NetworkFailure.self) { try await client.value(of: Anything(path: "moved")) }
-        #expect(failure?.kind == .transport(.tls(.notPinned)))
-        #expect(failure?.call.attempt == 1)
-        #expect(try await server.requestCount() == 2)
+        expectEqual(failure?.kind, .transport(.tls(.notPinned)))
+        expectEqual(failure?.call.attempt, 1)
+        try await expectEqual(server.requestCount(), 2)
       }
     }
 
@@ -99,9 +101,9 @@
       configuration.proxy = .none
       configuration.pinnedHosts = [try PinnedHost("127.0.0.1", pins: [PublicKeyPin(Self.some)])]
       let log = await CurlTransport(configuration).outcome(of: server.url())
-      #expect(log.failure?.kind == .tls(.notPinned))
-      #expect(log.failure?.detail == "127.0.0.1 has pins, so it is asked over https only")
-      #expect(server.connectionCount == 0)
+      expectEqual(log.failure?.kind, .tls(.notPinned))
+      expectEqual(log.failure?.detail, "127.0.0.1 has pins, so it is asked over https only")
+      expectEqual(server.connectionCount, 0)
     }
 
     @Test("pins hold in the tunnel of a proxy", arguments: ["server", "reserve"])
@@ -112,9 +114,9 @@
       configuration.proxy = try .server("127.0.0.1", port: proxy.port)
       configuration.pinnedHosts = [try PinnedHost("127.0.0.1", pins: [PublicKeyPin(TestCertificates.pin(key))])]
       let log = await CurlTransport(configuration).outcome(of: try server.url())
-      #expect(log.heads.first?.status == (key == "server" ? 200 : nil))
-      #expect(log.failure?.kind == (key == "server" ? nil : .tls(.notPinned)))
-      #expect(proxy.requests.map(\.method) == ["CONNECT"])
+      expectEqual(log.heads.first?.status, key == "server" ? 200 : nil)
+      expectEqual(log.failure?.kind, key == "server" ? nil : .tls(.notPinned))
+      expectEqual(proxy.requests.map(\.method), ["CONNECT"])
     }
 
     @Test(
@@ -169,14 +171,14 @@
       ])
       let wanted = try expected.map { try pin(String($0)).description }.joined(separator: ";")
       let url = try #require(URL(string: address))
-      #expect(pins.finding(for: url) == (wanted.isEmpty ? .free : .pinned(wanted)))
+      expectEqual(pins.finding(for: url), wanted.isEmpty ? .free : .pinned(wanted))
     }
 
     @Test("what people read names the host, and advises to wait with passwords")
     func text() {
       let failure = NetworkFailure(.transport(.tls(.notPinned)), call: .init(url: "https://api.example/v1"))
-      #expect(failure.errorDescription == "It cannot be confirmed that api.example is what answers.")
-      #expect(failure.recoverySuggestion?.contains("Do not enter passwords") == true)
+      expectEqual(failure.errorDescription, "It cannot be confirmed that api.example is what answers.")
+      expectEqual(failure.recoverySuggestion?.contains("Do not enter passwords"), true)
       #expect(!failure.isRetryable)
     }
   }

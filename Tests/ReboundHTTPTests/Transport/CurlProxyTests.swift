@@ -1,3 +1,5 @@
+import Expectations
+
 #if Curl
   import Foundation
   import ReboundHTTPTesting
@@ -44,13 +46,13 @@
       let port = proxy?.port ?? refusing.port
       let transport = try Self.transport(.server("127.0.0.1", port: port))
       let log = await transport.outcome(of: scheme == "http" ? plain.url() : try secure.url())
-      #expect(Self.verdict(log)?.description == (scheme == "http" ? proxyCase.http : proxyCase.https).description)
+      expectEqual(Self.verdict(log)?.description, (scheme == "http" ? proxyCase.http : proxyCase.https).description)
       if case .failure(let failure) = Self.verdict(log), case .proxy = failure {
-        #expect(log.failure?.provesNothingWasSent == true)
+        expectEqual(log.failure?.provesNothingWasSent, true)
         #expect(log.failure?.detail?.hasPrefix("proxy http://127.0.0.1:\(port)") == true)
       }
       let isServed = scheme == "http" ? proxyCase.http == .answer(200) : proxyCase.https == .answer(200)
-      #expect(plain.requests.count == (scheme == "http" && isServed ? 1 : 0))
+      expectEqual(plain.requests.count, scheme == "http" && isServed ? 1 : 0)
     }
 
     @Test("an http address is asked of the proxy in full, and an https address by a tunnel to its host")
@@ -59,11 +61,11 @@
       plain.program("/", .answer())
       let transport = try Self.transport(.server("127.0.0.1", port: proxy.port))
       let request = TransportRequest(plain.url("/?q=1"), method: .post, body: .data(Data("order".utf8)))
-      #expect(await transport.outcome(of: request).heads.first?.status == 200)
-      #expect(await transport.outcome(of: try secure.url()).heads.first?.httpVersion == "HTTP/2")
+      await expectEqual(transport.outcome(of: request).heads.first?.status, 200)
+      await expectEqual(transport.outcome(of: try secure.url()).heads.first?.httpVersion, "HTTP/2")
       let targets = proxy.requests.map { "\($0.method) \($0.target)" }
-      #expect(targets == ["POST \(plain.url("/?q=1"))", "CONNECT 127.0.0.1:\(secure.port)"])
-      #expect(plain.requests.first?.body == Array("order".utf8))
+      expectEqual(targets, ["POST \(plain.url("/?q=1"))", "CONNECT 127.0.0.1:\(secure.port)"])
+      expectEqual(plain.requests.first?.body, Array("order".utf8))
       #expect(plain.requests.first?[field: "Via"] != nil)
     }
 
@@ -76,7 +78,7 @@
       let credentials = CurlTransport.ProxyCredentials(user: "ali", password: "Sesam")
       let transport = try Self.transport(.server("localhost", port: proxy.port, credentials: credentials))
       let log = await transport.outcome(of: scheme == "http" ? plain.url() : try secure.url())
-      #expect(log.heads.first?.status == 200)
+      expectEqual(log.heads.first?.status, 200)
       #expect(plain.requests.allSatisfy { $0[field: "Proxy-Authorization"] == nil })
     }
 
@@ -109,10 +111,10 @@
       plain.program("/", .answer())
       let transport = try Self.transport(.server("127.0.0.1", port: proxy.port, except: ["localhost"]))
       for host in ["localhost", "127.0.0.1"] {
-        #expect(await transport.outcome(of: plain.url(host: host)).heads.first?.status == 200)
+        await expectEqual(transport.outcome(of: plain.url(host: host)).heads.first?.status, 200)
       }
-      #expect(proxy.requests.map(\.target) == ["\(plain.url())"])
-      #expect(plain.requests.count == 2)
+      expectEqual(proxy.requests.map(\.target), ["\(plain.url())"])
+      expectEqual(plain.requests.count, 2)
     }
 
     @Test(
@@ -131,7 +133,7 @@
       ]
     )
     func matching(list: String, host: String, expected: Bool) {
-      #expect(ProxyExceptions(list).holds(host) == expected)
+      expectEqual(ProxyExceptions(list).holds(host), expected)
     }
 
     @Test(
@@ -158,7 +160,7 @@
 
     @Test("a transport follows the process's environment unless it is told otherwise")
     func processEnvironment() {
-      #expect(CurlTransport.Configuration().proxy == .environment(ProcessInfo.processInfo.environment))
+      expectEqual(CurlTransport.Configuration().proxy, .environment(ProcessInfo.processInfo.environment))
     }
 
     @Test("a proxy of the environment gets the credentials in its address", arguments: ["http://", ""])
@@ -168,9 +170,9 @@
       let variables = ["http_proxy": "\(scheme)ali:Sesam@127.0.0.1:\(proxy.port)", "no_proxy": "localhost"]
       let transport = try Self.transport(.environment(variables))
       for host in ["127.0.0.1", "localhost"] {
-        #expect(await transport.outcome(of: plain.url(host: host)).heads.first?.status == 200)
+        await expectEqual(transport.outcome(of: plain.url(host: host)).heads.first?.status, 200)
       }
-      #expect(proxy.requests.map(\.target) == ["\(plain.url())"])
+      expectEqual(proxy.requests.map(\.target), ["\(plain.url())"])
     }
 
     @Test("a proxy that a device without a network cannot reach is no fault of the proxy's")
@@ -180,7 +182,7 @@
         let port = try RefusingPort()
         let proxy = try Proxy.server(host, port: port.port)
         let log = try await Self.transport(proxy, reachability: ManualReachability(.offline)).outcome(of: url)
-        #expect(log.failure?.kind == expected)
+        expectEqual(log.failure?.kind, expected)
       }
     }
 

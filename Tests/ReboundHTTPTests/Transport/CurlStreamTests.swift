@@ -1,3 +1,5 @@
+import Expectations
+
 #if Curl
   import Testing
 
@@ -25,7 +27,7 @@
       ] as [(String, CurlNote?)]
     )
     func notes(line: String, note: CurlNote?) {
-      #expect(Self.note(line) == note)
+      expectEqual(Self.note(line), note)
     }
 
     @Test("a stream that was refused, or is behind the last that a server looks at, was not processed")
@@ -46,7 +48,7 @@
 
     @Test("connections are told apart by both their ends")
     func connections() {
-      #expect(Self.connection(1) == Self.connection(1))
+      expectEqual(Self.connection(1), Self.connection(1))
       #expect(Self.connection(1) != Self.connection(2))
       #expect(CurlConnection(nil, 0, nil, 0) != Self.connection(1))
     }

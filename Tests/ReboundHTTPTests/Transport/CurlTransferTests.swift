@@ -1,3 +1,5 @@
+import Expectations
+
 #if Curl
   import Foundation
   import ReboundHTTP
@@ -19,9 +21,9 @@
       let server = try MisbehavingServer()
       server.programConnections(then: fault)
       let log = await CurlTransport().outcome(of: Self.order(server.url(scheme: "https")))
-      #expect(log.failure?.isUnsent == true)
-      #expect(log.failure?.provesNothingWasSent == true)
-      #expect(log.failure?.isTransient == true)
+      expectEqual(log.failure?.isUnsent, true)
+      expectEqual(log.failure?.provesNothingWasSent, true)
+      expectEqual(log.failure?.isTransient, true)
     }
 
     @Test(
@@ -36,8 +38,8 @@
       _ = try await client.value(of: request)
       var kind: NetworkFailure.Kind?
       do throws(NetworkFailure) { _ = try await client.value(of: request) } catch { kind = error.kind }
-      #expect(kind == (idempotency == .byMethod ? nil : .transport(.reset)))
-      #expect(server.requests.count == (idempotency == .byMethod ? 3 : 2))
+      expectEqual(kind, idempotency == .byMethod ? nil : .transport(.reset))
+      expectEqual(server.requests.count, idempotency == .byMethod ? 3 : 2)
     }
 
     @Test(
@@ -52,8 +54,8 @@
       let failure = await #expect(throws: NetworkFailure.self) {
         try await client.value(of: Anything(method: method, headers: ["Expect": "100-continue"], body: body))
       }
-      #expect(failure?.kind == .clientError(417))
-      #expect(server.requests.count == 1)
+      expectEqual(failure?.kind, .clientError(417))
+      expectEqual(server.requests.count, 1)
     }
 
     @Test(
@@ -69,9 +71,9 @@
         request.headers[name] = value
         #expect(await transport.outcome(of: request).failure == nil)
       }
-      #expect(server.requests.map(\.method) == ["POST", "POST"])
-      #expect(server.requests.map { $0[field: "Content-Length"] } == ["10", "0"])
-      #expect(server.requests.map(\.body.count) == [10, 0])
+      expectEqual(server.requests.map(\.method), ["POST", "POST"])
+      expectEqual(server.requests.map { $0[field: "Content-Length"] }, ["10", "0"])
+      expectEqual(server.requests.map(\.body.count), [10, 0])
     }
 
     @Test("the parts of an exchange are timed in their order; over a kept connection, only the answer")
@@ -85,11 +87,11 @@
       let first = try #require(answers[0].heads.first?.timings)
       let moments = [first.nameLookup, first.connect, first.firstByte]
       #expect(moments.allSatisfy { $0.map { $0 >= .zero } ?? false }, "\(first)")
-      #expect(moments.compactMap { $0 } == moments.compactMap { $0 }.sorted(), "\(first)")
+      expectEqual(moments.compactMap { $0 }, moments.compactMap { $0 }.sorted(), "\(first)")
       #expect(first.tls == nil)
       let second = try #require(answers[1].heads.first?.timings)
-      #expect(server.connectionCount == 1)
-      #expect([second.nameLookup, second.connect, second.tls] == [nil, nil, nil])
+      expectEqual(server.connectionCount, 1)
+      expectEqual([second.nameLookup, second.connect, second.tls], [nil, nil, nil])
       #expect(second.firstByte.map { $0 >= .zero } ?? false)
     }
 
@@ -101,7 +103,7 @@
       let log = await (try CurlOriginTests.transport()).outcome(of: request)
       let timings = try #require(log.heads.first?.timings)
       let moments = [try #require(timings.connect), try #require(timings.tls), try #require(timings.firstByte)]
-      #expect(moments == moments.sorted(), "\(timings)")
+      expectEqual(moments, moments.sorted(), "\(timings)")
     }
 
     @Test("nothing is timed that nobody asks for")
@@ -109,7 +111,7 @@
       let server = try MisbehavingServer()
       server.program("/", .answer())
       let log = await CurlTransport().outcome(of: TransportRequest(server.url()))
-      #expect(log.heads.count == 1)
+      expectEqual(log.heads.count, 1)
       #expect(log.heads.first?.timings == nil)
     }
 
@@ -124,8 +126,8 @@
       await server.stallsReached()
       scheduler.advance(by: 5)
       await log.end()
-      #expect(log.failure?.kind == .timeout(.total))
-      #expect(log.failure?.provesNothingWasSent == true)
+      expectEqual(log.failure?.kind, .timeout(.total))
+      expectEqual(log.failure?.provesNothingWasSent, true)
       exchange.cancel()
     }
 
@@ -137,9 +139,9 @@
       let server = try MisbehavingServer()
       if fault.isOfConnection { server.programConnections(then: fault) } else { server.program("/", fault) }
       let log = await CurlTransport().outcome(of: TransportRequest(server.url(), method: .post))
-      #expect(log.failure?.kind == .reset)
-      #expect(log.failure?.isUnsent == false)
-      #expect(log.failure?.provesNothingWasSent == false)
+      expectEqual(log.failure?.kind, .reset)
+      expectEqual(log.failure?.isUnsent, false)
+      expectEqual(log.failure?.provesNothingWasSent, false)
     }
 
     @Test("a file that shrinks while it is sent is a body that cannot be read, and nothing is waited for")
@@ -160,9 +162,9 @@
       server.goOn()
       await log.end()
       exchange.cancel()
-      #expect(log.failure?.kind == .body)
+      expectEqual(log.failure?.kind, .body)
       let next = await transport.outcome(of: TransportRequest(server.url("/next"), limits: .none))
-      #expect(next.heads.first?.status == 404)
+      expectEqual(next.heads.first?.status, 404)
     }
 
     @Test("a request takes nothing over from those before it on its transport")
@@ -175,13 +177,13 @@
         TransportRequest(url, headers: ["X-First": "1"]), TransportRequest(url, headers: ["X-Second": "2"]),
         Self.order(url), TransportRequest(url, headers: identity), TransportRequest(url),
       ]
-      for request in requests { #expect(await transport.outcome(of: request).heads.first?.status == 200) }
+      for request in requests { await expectEqual(transport.outcome(of: request).heads.first?.status, 200) }
       let received = server.requests
-      #expect(received.map(\.method) == ["GET", "GET", "POST", "GET", "GET"])
-      #expect(received.map(\.body.count) == [0, 0, 5, 0, 0])
-      #expect(received.map { $0[field: "X-First"] } == ["1", nil, nil, nil, nil])
-      #expect(received.map { $0[field: "X-Second"] } == [nil, "2", nil, nil, nil])
-      #expect(received.map { $0[field: "Accept-Encoding"] == "identity" } == [false, false, false, true, false])
+      expectEqual(received.map(\.method), ["GET", "GET", "POST", "GET", "GET"])
+      expectEqual(received.map(\.body.count), [0, 0, 5, 0, 0])
+      expectEqual(received.map { $0[field: "X-First"] }, ["1", nil, nil, nil, nil])
+      expectEqual(received.map { $0[field: "X-Second"] }, [nil, "2", nil, nil, nil])
+      expectEqual(received.map { $0[field: "Accept-Encoding"] == "identity" }, [false, false, false, true, false])
     }
 
     // MARK: Codings
@@ -229,7 +231,7 @@
       }
       let request = TransportRequest(server.url(), limits: TransportLimits(responseBytes: 100_000))
       let log = await CurlTransport().outcome(of: request)
-      #expect(log.failure?.kind == .tooLarge)
+      expectEqual(log.failure?.kind, .tooLarge)
       #expect(log.body.count <= 100_000)
     }
   }

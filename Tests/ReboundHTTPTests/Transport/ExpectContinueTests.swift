@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import ReboundHTTP
 import ReboundHTTPTesting
@@ -21,9 +22,9 @@ struct ExpectContinueTests {
     let server = try MisbehavingServer()
     server.program("/", .refusedUpload)
     let log = await Self.outcome(of: server.url(), kind)
-    #expect(log.heads.first?.status == 413)
-    #expect(log.sent.last ?? 0 == 0)
-    #expect(server.requests.first?[field: "Expect"] == "100-continue")
+    expectEqual(log.heads.first?.status, 413)
+    expectEqual(log.sent.last ?? 0, 0)
+    expectEqual(server.requests.first?[field: "Expect"], "100-continue")
     server.stop()
   }
 
@@ -32,8 +33,8 @@ struct ExpectContinueTests {
     let server = try MisbehavingServer()
     server.program("/", .answer())
     let log = await Self.outcome(of: server.url(), kind)
-    #expect(log.heads.map(\.status) == [200])
-    #expect(server.requests.map(\.body) == [Array("order".utf8)])
+    expectEqual(log.heads.map(\.status), [200])
+    expectEqual(server.requests.map(\.body), [Array("order".utf8)])
     server.stop()
   }
 }

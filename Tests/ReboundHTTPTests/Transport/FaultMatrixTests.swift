@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import ReboundHTTP
 import ReboundHTTPTesting
@@ -34,6 +35,6 @@ struct FaultMatrixTests {
     let exchange = transport.make().start(TransportRequest(server.url()), telling: log.add)
     await log.end()
     exchange.cancel()
-    #expect(log.body == Data("ok".utf8), "\(String(describing: log.failure))")
+    expectEqual(log.body, Data("ok".utf8), "\(String(describing: log.failure))")
   }
 }

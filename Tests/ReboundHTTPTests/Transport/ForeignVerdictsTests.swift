@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import Testing
 
@@ -52,7 +53,7 @@ struct ForeignVerdictsTests {
     ] as [(String, String, Kind?)]
   )
   func words(type: String, text: String, expected: Kind?) {
-    #expect(ForeignVerdicts.verdict(onType: type, text: text)?.kind == expected)
+    expectEqual(ForeignVerdicts.verdict(onType: type, text: text)?.kind, expected)
   }
 
   private enum Wordy: Error, CustomStringConvertible {
@@ -66,7 +67,7 @@ struct ForeignVerdictsTests {
   func caseNames() {
     let type = "NIOCore.ChannelError"
     let timeout = ForeignVerdicts.verdict(on: Wordy.connectTimeout(10), ofType: type)
-    #expect(timeout?.kind == .timeout(.connect))
+    expectEqual(timeout?.kind, .timeout(.connect))
     #expect(ForeignVerdicts.verdict(on: Wordy.operationUnsupported, ofType: type) == nil)
   }
 
@@ -83,7 +84,7 @@ struct ForeignVerdictsTests {
   )
   func numbers(code: POSIXErrorCode, expected: ForeignVerdicts.Verdict?) {
     let error = Numbered(errorCode: code)
-    #expect(ForeignVerdicts.verdict(on: error, ofType: "AsyncHTTPClient.HTTPClient.NWPOSIXError") == expected)
+    expectEqual(ForeignVerdicts.verdict(on: error, ofType: "AsyncHTTPClient.HTTPClient.NWPOSIXError"), expected)
     #expect(ForeignVerdicts.verdict(on: error, ofType: "Files.NWPOSIXError") == nil)
   }
 
@@ -91,15 +92,15 @@ struct ForeignVerdictsTests {
   func otherModules() {
     let text = "(errno: \(ECONNREFUSED))"
     #expect(ForeignVerdicts.verdict(onType: "Files.IOError", text: text) == nil)
-    #expect(ForeignVerdicts.verdict(onType: "NIOCore.IOError", text: text)?.kind == .connect)
+    expectEqual(ForeignVerdicts.verdict(onType: "NIOCore.IOError", text: text)?.kind, .connect)
   }
 
   @Test("takes a host none of whose addresses was tried for one without a name")
   func names() {
     let type = "NIOPosix.NIOConnectionError"
-    #expect(ForeignVerdicts.verdict(onType: type, text: "", connectionErrors: [])?.kind == .dns)
-    #expect(ForeignVerdicts.verdict(onType: type, text: "", connectionErrors: [Unknown()])?.kind == .connect)
-    #expect(ForeignVerdicts.verdict(onType: type, text: "")?.kind == .connect)
+    expectEqual(ForeignVerdicts.verdict(onType: type, text: "", connectionErrors: [])?.kind, .dns)
+    expectEqual(ForeignVerdicts.verdict(onType: type, text: "", connectionErrors: [Unknown()])?.kind, .connect)
+    expectEqual(ForeignVerdicts.verdict(onType: type, text: "")?.kind, .connect)
   }
 
   @Test("proves that nothing was sent only by what cannot come behind the handshake")
@@ -107,12 +108,12 @@ struct ForeignVerdictsTests {
     let alert = "sslError([Error: error:SSL routines:OPENSSL_internal:TLSV13_ALERT_CERTIFICATE_REQUIRED])"
     let within = ForeignVerdicts.verdict(onType: "NIOSSL.NIOSSLError", text: "handshakeFailed(\(alert))")
     let behind = ForeignVerdicts.verdict(onType: "NIOSSL.BoringSSLError", text: alert)
-    #expect(within == .init(kind: .tls(.clientCertificate)))
-    #expect(behind == .init(kind: .tls(.clientCertificate), isUnsent: false))
+    expectEqual(within, .init(kind: .tls(.clientCertificate)))
+    expectEqual(behind, .init(kind: .tls(.clientCertificate), isUnsent: false))
     let framework = ForeignVerdicts.verdict(onType: "AsyncHTTPClient.HTTPClient.NWTLSError", text: "-9829")
-    #expect(framework == .init(kind: .tls(.handshake), isUnsent: false))
+    expectEqual(framework, .init(kind: .tls(.handshake), isUnsent: false))
     let unreachable = ForeignVerdicts.verdict(onType: "NIOCore.IOError", text: "(errno: \(EHOSTUNREACH))")
-    #expect(unreachable == .init(kind: .connect, isUnsent: false))
+    expectEqual(unreachable, .init(kind: .connect, isUnsent: false))
   }
 
   @Test("has no row that an earlier one hides")
@@ -130,7 +131,7 @@ struct ForeignVerdictsTests {
     let url = try #require(URL(string: "https://a.example/?key=hush"))
     let error = URLError(.cannotConnectToHost, userInfo: [NSURLErrorFailingURLErrorKey: url])
     let failure = try #require(TransportFailure(classifying: error))
-    #expect(failure.kind == .connect)
+    expectEqual(failure.kind, .connect)
     #expect(failure.provesNothingWasSent)
     #expect(failure.underlying is URLError)
     #expect(!"\(failure)".contains("hush"))
@@ -138,7 +139,7 @@ struct ForeignVerdictsTests {
 
   @Test("leaves a verdict that there is, and has none on what it does not know")
   func others() {
-    #expect(TransportFailure(classifying: TransportFailure(.tooLarge, bytesReceived: 7))?.bytesReceived == 7)
+    expectEqual(TransportFailure(classifying: TransportFailure(.tooLarge, bytesReceived: 7))?.bytesReceived, 7)
     #expect(TransportFailure(classifying: Unknown()) == nil)
     #expect(TransportFailure(classifying: CancellationError()) == nil)
   }

@@ -1,3 +1,5 @@
+import Expectations
+
 #if !canImport(Darwin)
   import Dispatch
   import Foundation
@@ -104,8 +106,8 @@
       var request = URLRequest(url: server.url("/order"))
       request.httpMethod = "POST"
       let (data, _) = try await session.data(for: request)
-      #expect(data == Data("ok".utf8))
-      #expect(server.requests.map(\.method) == ["GET", "POST", "POST"])
+      expectEqual(data, Data("ok".utf8))
+      expectEqual(server.requests.map(\.method), ["GET", "POST", "POST"])
     }
 
     @Test("URLSession refuses a GET request that has a body, which other methods may have")
@@ -117,7 +119,7 @@
       let error = await #expect(throws: URLError.self) {
         try await URLSession(configuration: .ephemeral).data(for: request)
       }
-      #expect(error?.code == .dataLengthExceedsMaximum)
+      expectEqual(error?.code, .dataLengthExceedsMaximum)
       #expect(server.requests.isEmpty)
     }
 
@@ -145,8 +147,8 @@
       try handle.close()
       server.goOn()
       await delegate.ended(1)
-      #expect(server.requests.first?[field: "Content-Length"] == "20000000")
-      #expect(server.requests.first.map { $0.bodyCount > 20_000_000 } == true)
+      expectEqual(server.requests.first?[field: "Content-Length"], "20000000")
+      expectEqual(server.requests.first.map { $0.bodyCount > 20_000_000 }, true)
       session.invalidateAndCancel()
     }
 
@@ -157,7 +159,7 @@
       let error = await #expect(throws: URLError.self) {
         try await URLSession(configuration: .ephemeral).data(from: url)
       }
-      #expect(error?.code == .badURL)
+      expectEqual(error?.code, .badURL)
     }
 
     // MARK: What is told
@@ -168,7 +170,7 @@
       server.program("/", .answer(fields: ["X-Two: one", "X-Two: two"]))
       let (_, response) = try await URLSession(configuration: .ephemeral).data(from: server.url())
       let fields = try #require(response as? HTTPURLResponse).allHeaderFields
-      #expect(fields["X-Two"] as? String == "one, two")
+      expectEqual(fields["X-Two"] as? String, "one, two")
     }
 
     @Test("URLSession tells of a redirect once its body has come, and keeps all of that in memory until then")
@@ -204,7 +206,7 @@
       var request = URLRequest(url: server.url())
       request.setValue("identity", forHTTPHeaderField: "Accept-Encoding")
       let (data, _) = try await URLSession(configuration: .ephemeral).data(for: request)
-      #expect(data == Data(count: 2))
+      expectEqual(data, Data(count: 2))
     }
 
     // MARK: Who waits

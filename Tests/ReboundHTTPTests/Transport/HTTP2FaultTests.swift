@@ -1,3 +1,5 @@
+import Expectations
+
 #if Curl
   import Dispatch
   import Foundation
@@ -17,8 +19,8 @@
     func refused() async throws {
       let server = try await SecureFrameServer.start([.reset(7)], [.head, .data("ok", isLast: true)])
       let log = await (try CurlOriginTests.transport()).outcome(of: try server.url())
-      #expect(log.heads.map(\.status) == [200])
-      #expect(server.requestCount == 2)
+      expectEqual(log.heads.map(\.status), [200])
+      expectEqual(server.requestCount, 2)
     }
 
     #if os(Linux)
@@ -32,8 +34,8 @@
           let exchange = transport.start(TransportRequest(try server.url(), limits: .none), telling: log.add)
           await log.end()
           exchange.cancel()
-          #expect(log.heads.map(\.status) == [200])
-          #expect(server.requestCount == 2)
+          expectEqual(log.heads.map(\.status), [200])
+          expectEqual(server.requestCount, 2)
         }
       }
 
@@ -53,7 +55,7 @@
           await secure.end()
           await bare.end()
           for exchange in exchanges { exchange.cancel() }
-          #expect(secure.heads.first?.headers["X-Protocol"] == "HTTP/2.0", "\(secure.heads)")
+          expectEqual(secure.heads.first?.headers["X-Protocol"], "HTTP/2.0", "\(secure.heads)")
           // The server understands nothing else there.
           #expect(bare.heads.first?.headers["X-Protocol"] != "HTTP/2.0", "\(bare.heads)")
         }
@@ -82,7 +84,7 @@
       await log.end()
       exchange.cancel()
       #expect(log.failure == nil)
-      #expect(log.body == Data("ok".utf8))
+      expectEqual(log.body, Data("ok".utf8))
     }
 
     // MARK: Not processed (RFC 9113 §8.7)
@@ -98,11 +100,11 @@
     func unprocessedOrder(frame: Frame) async throws {
       let server = try await SecureFrameServer.start([frame], [.head, .data("ok", isLast: true)])
       let log = await (try CurlOriginTests.transport()).outcome(of: Self.order(try server.url()))
-      #expect(log.failure?.kind == .reset)
-      #expect(log.failure?.isUnprocessed == true)
-      #expect(log.failure?.provesNothingWasDone == true)
-      #expect(log.failure?.provesNothingWasSent == false)
-      #expect(server.requestCount == 1)
+      expectEqual(log.failure?.kind, .reset)
+      expectEqual(log.failure?.isUnprocessed, true)
+      expectEqual(log.failure?.provesNothingWasDone, true)
+      expectEqual(log.failure?.provesNothingWasSent, false)
+      expectEqual(server.requestCount, 1)
     }
 
     @Test(
@@ -121,25 +123,25 @@
       )
       let call = Anything(method: .post, body: .form(["n": 1]))
       if requestCount == 2 {
-        #expect(try await client.value(of: call) == Data("ok".utf8))
+        try await expectEqual(client.value(of: call), Data("ok".utf8))
       } else {
         await #expect(throws: NetworkFailure.self) { try await client.value(of: call) }
       }
-      #expect(server.requestCount == requestCount)
+      expectEqual(server.requestCount, requestCount)
     }
 
     @Test("over a connection that was used before, GOAWAY says it, too")
     func keptConnection() async throws {
       let failure = try await Self.failureOverKeptConnection(.goAway(last: 1))
-      #expect(failure?.kind == .reset)
-      #expect(failure?.isUnprocessed == true)
+      expectEqual(failure?.kind, .reset)
+      expectEqual(failure?.isUnprocessed, true)
     }
 
     @Test("over a connection that was used before, libcurl does not tell a refused stream from a connection that broke")
     func refusedOverKeptConnection() async throws {
       let failure = try await Self.failureOverKeptConnection(.reset(7))
-      #expect(failure?.kind == .reset)
-      #expect(failure?.provesNothingWasDone == false)
+      expectEqual(failure?.kind, .reset)
+      expectEqual(failure?.provesNothingWasDone, false)
     }
 
     /// What an order fails with that a server answers with this frame, over the connection that has carried one before.
@@ -150,7 +152,7 @@
       let first = await transport.outcome(of: order)
       #expect(first.failure == nil)
       let failure = await transport.outcome(of: order).failure
-      #expect(server.requestCount == 2)
+      expectEqual(server.requestCount, 2)
       return failure
     }
   }

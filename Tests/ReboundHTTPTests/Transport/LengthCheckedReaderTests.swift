@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import ReboundHTTPTesting
 import StreamSupport
@@ -36,13 +37,13 @@ struct LengthCheckedReaderTests {
     let reader = try Stubborn(10, 3).stream().open()
     var sizes: [Int] = []
     try read(reader, upTo: 4, &sizes)
-    #expect(sizes == [4, 4, 2, 3])
+    expectEqual(sizes, [4, 4, 2, 3])
   }
 
   @Test("parts are what was read, in its order")
   func content() throws {
     let reader = try BodyStream.once { _ in Data("content".utf8) }.open()
-    for part in ["cont", "ent", "cont"] { #expect(try reader.read(upTo: 4) == Data(part.utf8)) }
+    for part in ["cont", "ent", "cont"] { try expectEqual(reader.read(upTo: 4), Data(part.utf8)) }
   }
 
   @Test("a body that ends before its length fails, in place of ending")
@@ -50,7 +51,7 @@ struct LengthCheckedReaderTests {
     let reader = try BodyStream(length: 50) { PiecewiseReader(count: 5, piece: 3) }.open()
     var sizes: [Int] = []
     #expect(throws: BodyLengthMismatch.short(5, of: 50)) { try read(reader, upTo: 64, &sizes) }
-    #expect(sizes == [3, 2])
+    expectEqual(sizes, [3, 2])
   }
 
   @Test("a body that goes on behind its length fails before its last piece", arguments: [2, 64])
@@ -58,7 +59,7 @@ struct LengthCheckedReaderTests {
     let reader = try BodyStream(length: 5) { PiecewiseReader(count: 6, piece: 6) }.open()
     var sizes: [Int] = []
     #expect(throws: BodyLengthMismatch.long(5)) { try read(reader, upTo: count, &sizes) }
-    #expect(sizes == (count == 2 ? [2, 2] : []))
+    expectEqual(sizes, count == 2 ? [2, 2] : [])
   }
 
   @Test("a body whose pieces are larger than asked for is measured all the same")
@@ -66,7 +67,7 @@ struct LengthCheckedReaderTests {
     let reader = try Stubborn(8).stream(length: 5).open()
     var sizes: [Int] = []
     #expect(throws: BodyLengthMismatch.long(5)) { try read(reader, upTo: 3, &sizes) }
-    #expect(sizes == [])
+    expectEqual(sizes, [])
   }
 
   @Test("a body of its length ends there, and is not asked again")
@@ -75,8 +76,8 @@ struct LengthCheckedReaderTests {
     let reader = try source.stream(length: 5).open()
     var sizes: [Int] = []
     for _ in 0..<3 { try read(reader, upTo: 4, &sizes) }
-    #expect(sizes == [3, 2])
-    #expect(source.askedCounts == [4, 2, 1])
+    expectEqual(sizes, [3, 2])
+    expectEqual(source.askedCounts, [4, 2, 1])
     let empty = Stubborn()
     try read(try empty.stream(length: 0).open(), upTo: 4, &sizes)
     #expect(sizes == [3, 2] && empty.askedCounts == [1])
@@ -88,11 +89,11 @@ struct LengthCheckedReaderTests {
       The request's body ended after 5 of 50 bytes. Take nothing from a file while it is sent, and give a stream the length \
       that it has, or none.
       """
-    #expect("\(BodyLengthMismatch.short(5, of: 50))" == short)
+    expectEqual("\(BodyLengthMismatch.short(5, of: 50))", short)
     let long = """
       The request's body goes on behind its 5 bytes. Add nothing to a file while it is sent, and give a stream the length \
       that it has, or none.
       """
-    #expect("\(BodyLengthMismatch.long(5))" == long)
+    expectEqual("\(BodyLengthMismatch.long(5))", long)
   }
 }

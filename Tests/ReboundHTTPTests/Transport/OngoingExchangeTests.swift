@@ -1,4 +1,5 @@
 import Dispatch
+import Expectations
 import Foundation
 import Rebound
 import ReboundHTTPTesting
@@ -90,7 +91,7 @@ struct OngoingExchangeTests {
     carrier.meanwhile { exchange.resume() }
     exchange.pause()
     #expect(carrier.isReading)
-    #expect(carrier.calls == ["pause", "resume"])
+    expectEqual(carrier.calls, ["pause", "resume"])
   }
 
   @Test("a carrier that asks, and pauses by itself, is told to read on although it was never told to pause")
@@ -106,8 +107,8 @@ struct OngoingExchangeTests {
       exchange.resume()
     }
     exchange.resume()
-    #expect(asked.values == [true])
-    #expect(carrier.calls == ["pause", "resume", "resume"])
+    expectEqual(asked.values, [true])
+    expectEqual(carrier.calls, ["pause", "resume", "resume"])
   }
 
   @Test("a pause before the carrier is there holds for it")
@@ -116,9 +117,9 @@ struct OngoingExchangeTests {
     let exchange = OngoingExchange(TransportLimits(), ExchangeDeadlines(TestScheduler().time)) { _ in }
     exchange.pause()
     exchange.begin(on: carrier)
-    #expect(carrier.calls == ["pause"])
+    expectEqual(carrier.calls, ["pause"])
     exchange.resume()
-    #expect(carrier.calls == ["pause", "resume"])
+    expectEqual(carrier.calls, ["pause", "resume"])
   }
 
   @Test("a second pause, and a resume of what is not paused, tell the carrier nothing")
@@ -130,6 +131,6 @@ struct OngoingExchangeTests {
     exchange.pause()
     exchange.resume()
     exchange.resume()
-    #expect(carrier.calls == ["pause", "resume"])
+    expectEqual(carrier.calls, ["pause", "resume"])
   }
 }

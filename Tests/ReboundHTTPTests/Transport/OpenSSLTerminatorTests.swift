@@ -1,3 +1,5 @@
+import Expectations
+
 #if Curl
   import Foundation
   import ReboundHTTP
@@ -24,8 +26,8 @@
       )
       let log = await (try CurlOriginTests.transport()).outcome(of: order)
       #expect(log.failure == nil)
-      #expect(log.body.count == count)
-      #expect(server.requests.map(\.bodyCount) == [count])
+      expectEqual(log.body.count, count)
+      expectEqual(server.requests.map(\.bodyCount), [count])
     }
   }
 #endif

@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import Testing
 
@@ -21,7 +22,7 @@ import Testing
         let left = try await run.run()
         try RandomFaultTests.report("\(kind.rawValue), seed \(seed): \(left)")
         // Of what is expected in another process nothing but its comment is seen in this one.
-        #expect(left.objects == 0, "\(left)")
+        expectEqual(left.objects, 0, "\(left)")
         #expect(left.descriptors <= 0, "\(left) \(ProcessResources.descriptorNames)")
         #expect(left.threads <= RandomFaultRun.allowedThreads, "\(left)")
         #expect(left.idled <= run.allowedIdled(after: left.requests), "\(left)")

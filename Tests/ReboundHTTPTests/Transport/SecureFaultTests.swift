@@ -1,3 +1,5 @@
+import Expectations
+
 #if Curl && os(Linux)
   import Foundation
   import Rebound
@@ -72,9 +74,9 @@
           let failure = await #expect(throws: NetworkFailure.self, "\(secureFault.name)") {
             try await client.value(of: order)
           }
-          #expect(failure?.kind == .transport(.reset), "\(secureFault.name): \(String(describing: failure))")
+          expectEqual(failure?.kind, .transport(.reset), "\(secureFault.name): \(String(describing: failure))")
           let methods = setting.backend.requests.map(\.method)
-          #expect(methods == ["POST"], "\(secureFault.name): \(methods)")
+          expectEqual(methods, ["POST"], "\(secureFault.name): \(methods)")
           setting.backend.stop()
           await breaking.value
         }

@@ -1,3 +1,5 @@
+import Expectations
+
 #if Curl
   import Testing
 
@@ -13,7 +15,7 @@
       var detector = SpinDetector()
       for _ in 0..<2 {
         let rests = (0..<100).map { _ in detector.end(hasMoved: false, hasWaited: false) }
-        #expect(rests == Array(repeating: false, count: 32) + Array(repeating: true, count: 68))
+        expectEqual(rests, Array(repeating: false, count: 32) + Array(repeating: true, count: 68))
         let restsBehind = detector.end(hasMoved: hasMoved, hasWaited: !hasMoved)
         #expect(!restsBehind)
       }

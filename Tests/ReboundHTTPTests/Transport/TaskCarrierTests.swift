@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import Rebound
 import ReboundHTTPTesting
@@ -29,9 +30,9 @@ struct TaskCarrierTests {
       exchange.finish()
     }
     await log.end()
-    #expect(log.heads.count == 1)
+    expectEqual(log.heads.count, 1)
     #expect(log.failure == nil)
-    #expect(log.body == Data([1, 1, 1]))
+    expectEqual(log.body, Data([1, 1, 1]))
   }
 
   @Test("its time is that of the limits, wherever the exchange begins")
@@ -45,7 +46,7 @@ struct TaskCarrierTests {
         exchange.finish()
       }
     }
-    #expect(now == scheduler.time.now)
+    expectEqual(now, scheduler.time.now)
   }
 
   @Test("a pause holds up the next piece, until somebody wants more")
@@ -61,11 +62,11 @@ struct TaskCarrierTests {
       exchange.finish()
     }
     var iterator = steps.makeAsyncIterator()
-    #expect(await iterator.next() == "waits")
+    await expectEqual(iterator.next(), "waits")
     for _ in 0..<10 { await Task.yield() }
-    #expect(log.events.contains { $0.isEnd } == false)
+    expectEqual(log.events.contains { $0.isEnd }, false)
     exchange.resume()
-    #expect(await iterator.next() == "goes on")
+    await expectEqual(iterator.next(), "goes on")
     await log.end()
   }
 
@@ -96,7 +97,7 @@ struct TaskCarrierTests {
       // Whichever of the two was last has let it go on.
       exchange.resume()
       await log.end()
-      #expect(log.body.count == 5)
+      expectEqual(log.body.count, 5)
     }
   }
 
@@ -112,10 +113,10 @@ struct TaskCarrierTests {
       going.yield(exchange.receive(piece))
     }
     var iterator = steps.makeAsyncIterator()
-    #expect(await iterator.next() == false)
+    await expectEqual(iterator.next(), false)
     exchange.cancel()
-    #expect(await iterator.next() == true)
-    #expect(await iterator.next() == false, "Nothing more is wanted.")
+    await expectEqual(iterator.next(), true)
+    await expectEqual(iterator.next(), false, "Nothing more is wanted.")
     #expect(log.events.isEmpty)
   }
 

@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import Testing
 
@@ -25,8 +26,8 @@ struct TransportBodyTests {
     // From its own folder, as most links are written.
     try FileManager.default.createSymbolicLink(atPath: linkToLink.path, withDestinationPath: "link")
     for link in [file, link, linkToLink] {
-      #expect(TransportBody.file(link).length == 1_000)
-      #expect(try RequestBodyTests.bytes(of: .file(link)).count == 1_000)
+      expectEqual(TransportBody.file(link).length, 1_000)
+      try expectEqual(RequestBodyTests.bytes(of: .file(link)).count, 1_000)
     }
   }
 
@@ -60,8 +61,8 @@ struct TransportBodyTests {
     let body = TransportBody.file(file).measured
     _ = try write(1_500)
     #expect(body.length == 1_000 && body.isReplayable)
-    for _ in 0..<2 { #expect(try RequestBodyTests.bytes(of: body).count == 1_000) }
-    #expect(TransportBody.file(file).length == 1_500)
+    for _ in 0..<2 { try expectEqual(RequestBodyTests.bytes(of: body).count, 1_000) }
+    expectEqual(TransportBody.file(file).length, 1_500)
   }
 
   @Test("a file that was measured and has shrunk cannot be read to its end")
@@ -75,13 +76,13 @@ struct TransportBodyTests {
   func replacement(count: Int) throws {
     let file = try write(1_000)
     let body = TransportBody.file(file).measured
-    #expect(try RequestBodyTests.bytes(of: body).count == 1_000)
+    try expectEqual(RequestBodyTests.bytes(of: body).count, 1_000)
     // Made while the old one is there, so that it is not given the old one's number.
     let other = try write(count, to: "other")
     try FileManager.default.removeItem(at: file)
     try FileManager.default.moveItem(at: other, to: file)
     #expect(throws: BodyFileReplaced()) { try RequestBodyTests.bytes(of: body) }
-    #expect(try RequestBodyTests.bytes(of: TransportBody.file(file).measured).count == count)
+    try expectEqual(RequestBodyTests.bytes(of: TransportBody.file(file).measured).count, count)
   }
 
   @Test("a link that was measured and leads to another file now is not read")
@@ -90,7 +91,7 @@ struct TransportBodyTests {
     let link = folder.url.appending(path: "link")
     try FileManager.default.createSymbolicLink(at: link, withDestinationURL: file)
     let body = TransportBody.file(link).measured
-    #expect(try RequestBodyTests.bytes(of: body).count == 1_000)
+    try expectEqual(RequestBodyTests.bytes(of: body).count, 1_000)
     try FileManager.default.removeItem(at: link)
     try FileManager.default.createSymbolicLink(at: link, withDestinationURL: other)
     #expect(throws: BodyFileReplaced()) { try RequestBodyTests.bytes(of: body) }
@@ -98,8 +99,8 @@ struct TransportBodyTests {
 
   @Test("all that is no file is measured as it is")
   func others() throws {
-    #expect(TransportBody.none.measured.length == 0)
-    #expect(try RequestBodyTests.bytes(of: TransportBody.data(Data("ab".utf8)).measured) == Data("ab".utf8))
+    expectEqual(TransportBody.none.measured.length, 0)
+    try expectEqual(RequestBodyTests.bytes(of: TransportBody.data(Data("ab".utf8)).measured), Data("ab".utf8))
     let stream = TransportBody.stream(.once(length: 2) { _ in Data() }).measured
     #expect(stream.length == 2 && !stream.isReplayable)
   }

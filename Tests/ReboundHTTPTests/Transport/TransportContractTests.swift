@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import ReboundHTTP
 import ReboundHTTPTesting
@@ -45,7 +46,7 @@ struct TransportContractTests {
       let missing: Set<TransportContract.Feature> = feature == .tls ? [.tls, .http2] : [feature]
       let contract = Self.contract(lacking: [feature])
       #expect(!contract.cases.contains { $0.feature.map { missing.contains($0) } ?? false })
-      #expect(contract.cases.count == all.count { $0.feature.map { !missing.contains($0) } ?? true })
+      expectEqual(contract.cases.count, all.count { $0.feature.map { !missing.contains($0) } ?? true })
       #expect(all.contains { $0.feature == feature })
     }
   }
@@ -55,18 +56,19 @@ struct TransportContractTests {
     let all = Self.contract().cases
     let bare = Self.contract(lacking: [.http2, .backpressure], tls: nil)
     let coverage = try await bare.verify { _ in false }
-    #expect(coverage.proven == [])
+    expectEqual(coverage.proven, [])
     try #require(
       coverage.gaps.map(\.reason) == [
         "it lacks http2", "it lacks backpressure", "there is no TLSTerminator", "the caller has left them out",
       ]
     )
-    #expect(coverage.gaps[0].promises == all.filter { $0.feature == .http2 }.map(\.promise))
-    #expect(coverage.gaps[2].promises == all.filter { $0.isBehindTLS && $0.feature != .http2 }.map(\.promise))
-    #expect(coverage.gaps[3].promises == bare.cases.map(\.promise))
+    expectEqual(coverage.gaps[0].promises, all.filter { $0.feature == .http2 }.map(\.promise))
+    expectEqual(coverage.gaps[2].promises, all.filter { $0.isBehindTLS && $0.feature != .http2 }.map(\.promise))
+    expectEqual(coverage.gaps[3].promises, bare.cases.map(\.promise))
     let lines = coverage.description.split(separator: "\n").map { line in line.filter { !$0.isNumber } }
-    #expect(
-      lines == [
+    expectEqual(
+      lines,
+      [
         " promises are kept", " not asked for, since it lacks http", " not asked for, since it lacks backpressure",
         " not asked for, since there is no TLSTerminator", " not asked for, since the caller has left them out",
       ]
@@ -124,9 +126,7 @@ struct TransportContractTests {
     let contract = TransportContract { _, _ in Silent(isSilent: false) }
     let isOne: (TransportContract.Case) -> Bool = { $0.promise == "sends a file with its length" }
     let error = await #expect(throws: TransportContract.Violations.self) { _ = try await contract.verify(where: isOne) }
-    #expect(
-      error?.description == "'sends a file with its length': 0 requests came, not one; told: 'e'"
-    )
+    expectEqual(error?.description, "'sends a file with its length': 0 requests came, not one; told: 'e'")
   }
 
   @Test("that never tell an end are given up")
@@ -177,7 +177,11 @@ struct TransportContractTests {
     let contract = TransportContract(patience: .seconds(1)) { Stubborn(base: kind.make($0, reachability: $1)) }
     let promise = try #require(contract.cases.first { $0.faultCase?.fault == .emptyReply })
     let violation = await #expect(throws: TransportContract.Violation.self) { try await promise.run() }
-    #expect(violation?.problem.hasPrefix("requests came without an end") == true, "\(violation.map { "\($0)" } ?? "")")
+    expectEqual(
+      violation?.problem.hasPrefix("requests came without an end"),
+      true,
+      "\(violation.map { "\($0)" } ?? "")"
+    )
   }
 
   @Test("that are cancelled end at once, also where they wait for the server")

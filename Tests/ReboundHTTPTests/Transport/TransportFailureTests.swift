@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import ReboundHTTP
 import Testing
@@ -11,9 +12,9 @@ struct TransportFailureTests {
   )
   func words(kind: TransportFailure.Kind) {
     let (alone, clients) = (TransportFailure(kind), NetworkFailure(.transport(kind)))
-    #expect(alone.localizedDescription == clients.localizedDescription)
-    #expect(alone.failureReason == clients.failureReason)
-    #expect(alone.recoverySuggestion == clients.recoverySuggestion)
+    expectEqual(alone.localizedDescription, clients.localizedDescription)
+    expectEqual(alone.failureReason, clients.failureReason)
+    expectEqual(alone.recoverySuggestion, clients.recoverySuggestion)
     #expect(alone.recoverySuggestion != nil)
   }
 }

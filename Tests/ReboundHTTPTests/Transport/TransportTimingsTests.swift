@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import Rebound
 import ReboundHTTP
@@ -18,9 +19,9 @@ struct TransportTimingsTests {
       let recorder = Recorder<ParsedResponse<Data>, NetworkFailure>()
       client.responses(for: Anything()).subscribe(recorder)
       let isWatched = transport.count == 2
-      #expect(recorder.values.map(\.head.timings) == [isWatched ? Self.timings : nil])
+      expectEqual(recorder.values.map(\.head.timings), [isWatched ? Self.timings : nil])
     }
-    #expect(transport.calls.map(\.request.wantsTimings) == [false, true])
+    expectEqual(transport.calls.map(\.request.wantsTimings), [false, true])
   }
 
   @Test("a copy from a cache has none, since it came over no network")
@@ -28,8 +29,8 @@ struct TransportTimingsTests {
     let step = ScriptedTransport.Step.ok("1", ["Cache-Control": "max-age=60"]).timed(Self.timings)
     let test = ClientUnderTest([step], [Caching(in: HTTPCache())])
     let timings = try (1...2).map { _ in try test.runDetailed(Anything()).values.map(\.head.timings) }
-    #expect(test.transport.count == 1)
-    #expect(timings == [[Self.timings], [nil]])
+    expectEqual(test.transport.count, 1)
+    expectEqual(timings, [[Self.timings], [nil]])
   }
 
   @Test("a step of a script that is computed has those that it was given, unless the answer has its own")
@@ -40,7 +41,7 @@ struct TransportTimingsTests {
     ]
     let test = ClientUnderTest(steps.map { $0.timed(Self.timings) })
     let timings = try (1...2).map { _ in try test.runDetailed(Anything()).values.map(\.head.timings) }
-    #expect(timings == [[Self.timings], [own]])
+    expectEqual(timings, [[Self.timings], [own]])
   }
 
   @Test("heads that differ in nothing else are equal")
@@ -54,9 +55,9 @@ struct TransportTimingsTests {
 
   @Test("are described by what is known, in milliseconds")
   func words() {
-    #expect("\(Self.timings)" == "name lookup 1.5 ms, first byte 20.0 ms")
+    expectEqual("\(Self.timings)", "name lookup 1.5 ms, first byte 20.0 ms")
     let others = TransportTimings(connect: .seconds(1), tls: .seconds(2))
-    #expect("\(others)" == "connect 1000.0 ms, TLS 2000.0 ms")
-    #expect("\(TransportTimings())" == "")
+    expectEqual("\(others)", "connect 1000.0 ms, TLS 2000.0 ms")
+    expectEqual("\(TransportTimings())", "")
   }
 }

@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import Testing
 
@@ -35,7 +36,7 @@ struct TransportVerdictsTests {
     ] as [(String, Kind)]
   )
   func words(text: String, expected: Kind) {
-    #expect(TransportVerdicts.kind(urlErrorCode: -1, text: text) == expected)
+    expectEqual(TransportVerdicts.kind(urlErrorCode: -1, text: text), expected)
   }
 
   @Test(
@@ -50,8 +51,8 @@ struct TransportVerdictsTests {
   )
   func brokenBehindHandshake(text: String) {
     let kind = TransportVerdicts.kind(urlErrorCode: -1, text: text)
-    #expect(kind == .reset)
-    #expect(kind == TransportVerdicts.kind(curlCode: 56, text: text))
+    expectEqual(kind, .reset)
+    expectEqual(kind, TransportVerdicts.kind(curlCode: 56, text: text))
     #expect(!TransportFailure(kind).provesNothingWasSent)
   }
 
@@ -80,8 +81,8 @@ struct TransportVerdictsTests {
     ] as [(Int, Int, String, Kind)]
   )
   func pairs(urlError: Int, curl: Int, curlText: String, expected: Kind) {
-    #expect(TransportVerdicts.kind(urlErrorCode: urlError, text: "as the system says it") == expected)
-    #expect(TransportVerdicts.kind(curlCode: curl, text: curlText) == expected)
+    expectEqual(TransportVerdicts.kind(urlErrorCode: urlError, text: "as the system says it"), expected)
+    expectEqual(TransportVerdicts.kind(curlCode: curl, text: curlText), expected)
   }
 
   @Test(
@@ -95,8 +96,8 @@ struct TransportVerdictsTests {
     ] as [(Int, String, Kind)]
   )
   func sameWords(curl: Int, text: String, expected: Kind) {
-    #expect(TransportVerdicts.kind(curlCode: curl, text: text) == expected)
-    #expect(TransportVerdicts.kind(urlErrorCode: -1, text: text) == expected)
+    expectEqual(TransportVerdicts.kind(curlCode: curl, text: text), expected)
+    expectEqual(TransportVerdicts.kind(urlErrorCode: -1, text: text), expected)
   }
 
   // libcurl keeps the words of the first thing that went wrong, and returns the code of the last.
@@ -107,13 +108,13 @@ struct TransportVerdictsTests {
     ]
   )
   func lostBefore(text: String) {
-    #expect(TransportVerdicts.kind(urlErrorCode: -1002, text: text) == .reset)
-    for code in [23, 27, 43] { #expect(TransportVerdicts.kind(curlCode: code, text: text) == .reset) }
+    expectEqual(TransportVerdicts.kind(urlErrorCode: -1002, text: text), .reset)
+    for code in [23, 27, 43] { expectEqual(TransportVerdicts.kind(curlCode: code, text: text), .reset) }
   }
 
   @Test("knows all codes of a device without a network", arguments: [-1009, -1018, -1019, -1020])
   func offline(code: Int) {
-    #expect(TransportVerdicts.kind(urlErrorCode: code, text: "") == .offline)
+    expectEqual(TransportVerdicts.kind(urlErrorCode: code, text: ""), .offline)
   }
 
   @Test("takes what could not be had for a lost connection: worth a retry, and no proof that nothing was sent")
@@ -141,12 +142,12 @@ struct TransportVerdictsTests {
     let online = ManualReachability(.online)
     let url = try #require(URL(string: "http://example.org/"))
     let loopback = try ["http://localhost/", "http://127.0.0.1/", "http://[::1]/"].map { try #require(URL(string: $0)) }
-    #expect(Kind.dns.refined(for: url, offline) == .offline)
-    #expect(Kind.connect.refined(for: url, offline) == .offline)
-    #expect(Kind.connect.refined(for: url, online) == .connect)
-    #expect(Kind.reset.refined(for: url, offline) == .reset)
-    #expect(Kind.tls(.handshake).refined(for: url, online) == .reset)
-    for url in loopback { #expect(Kind.connect.refined(for: url, offline) == .connect) }
+    expectEqual(Kind.dns.refined(for: url, offline), .offline)
+    expectEqual(Kind.connect.refined(for: url, offline), .offline)
+    expectEqual(Kind.connect.refined(for: url, online), .connect)
+    expectEqual(Kind.reset.refined(for: url, offline), .reset)
+    expectEqual(Kind.tls(.handshake).refined(for: url, online), .reset)
+    for url in loopback { expectEqual(Kind.connect.refined(for: url, offline), .connect) }
   }
 
   @Test(
@@ -160,6 +161,6 @@ struct TransportVerdictsTests {
     ] as [(Int, Int, Kind)]
   )
   func proxies(code: Int, tunnelStatus: Int, expected: Kind) {
-    #expect(TransportVerdicts.kind(curlCode: code, text: "", tunnelStatus: tunnelStatus) == expected)
+    expectEqual(TransportVerdicts.kind(curlCode: code, text: "", tunnelStatus: tunnelStatus), expected)
   }
 }

@@ -1,3 +1,5 @@
+import Expectations
+
 #if os(Linux)
   import Dispatch
   import Foundation
@@ -27,7 +29,7 @@
         let transport = URLSessionTransport(reachability: ManualReachability())
         let exchange = transport.start(request, telling: log.add)
         await log.end()
-        #expect(log.failure?.kind == .tooLarge, "\(String(describing: log.failure))")
+        expectEqual(log.failure?.kind, .tooLarge, "\(String(describing: log.failure))")
         // Behind it, in the same session: by its end all has been unpacked that is going to be.
         let next = TransportLog()
         let behind = transport.start(TransportRequest(server.url()), telling: next.add)
@@ -100,10 +102,10 @@
       let waiting = transport.start(limited, telling: late.add)
       scheduler.advance(by: 3)
       await late.end()
-      #expect(late.failure?.kind == .timeout(.total))
+      expectEqual(late.failure?.kind, .timeout(.total))
       gate.signal()
       await log.end()
-      #expect(log.body == Data("now".utf8))
+      expectEqual(log.body, Data("now".utf8))
       for exchange in [holding, waiting] { exchange.cancel() }
     }
 
@@ -117,7 +119,7 @@
           let log = TransportLog()
           let exchange = transport.start(TransportRequest(server.url()), telling: log.add)
           await log.end()
-          #expect(log.body == Data("here".utf8), "round \(round): \(log.failure.map { "\($0)" } ?? "")")
+          expectEqual(log.body, Data("here".utf8), "round \(round): \(log.failure.map { "\($0)" } ?? "")")
           exchange.cancel()
         }
       }
@@ -143,8 +145,8 @@
         log.add(event)
       }
       await log.end()
-      #expect(inner.body == Data("now".utf8))
-      #expect(log.body == Data("now".utf8))
+      expectEqual(inner.body, Data("now".utf8))
+      expectEqual(log.body, Data("now".utf8))
       exchange.cancel()
     }
 
@@ -156,7 +158,7 @@
       let exchange = transport.start(TransportRequest(url), telling: log.add)
       await log.end()
       exchange.cancel()
-      #expect(log.failure?.kind == .other)
+      expectEqual(log.failure?.kind, .other)
     }
   }
 #endif

@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import ReboundHTTP
 import ReboundHTTPTesting
@@ -55,7 +56,7 @@ struct UploadTests {
       server.goOn()
       await log.end()
       exchange.cancel()
-      #expect(log.failure?.kind == .body)
+      expectEqual(log.failure?.kind, .body)
     }
   #endif
 
@@ -76,9 +77,9 @@ struct UploadTests {
     try FileManager.default.moveItem(at: other, to: file)
     let transport = kind.make()
     let log = await Self.outcome(of: message, on: transport)
-    #expect(log.failure?.kind == .body)
+    expectEqual(log.failure?.kind, .body)
     let next = await Self.outcome(of: TransportRequest(server.url("/next"), limits: .none), on: transport)
-    #expect(next.heads.first?.status == 404)
+    expectEqual(next.heads.first?.status, 404)
     #expect(server.requests.allSatisfy { $0.bodyCount < 1_000 })
   }
 
@@ -99,7 +100,7 @@ struct UploadTests {
       let request = TransportRequest(server.url(), method: .put, body: .stream(stream), limits: .none)
       let log = await UploadTests.outcome(of: request, on: kind.make())
       #expect(log.failure == nil, "\(String(describing: log.failure))")
-      #expect(server.requests.map(\.bodyCount) == [12_000_000])
+      expectEqual(server.requests.map(\.bodyCount), [12_000_000])
     }
   }
 }

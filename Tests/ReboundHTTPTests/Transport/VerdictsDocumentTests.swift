@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import ReboundHTTPTesting
 import Testing
@@ -24,7 +25,7 @@ struct VerdictsDocumentTests {
     let lines = try String(contentsOf: Self.document, encoding: .utf8).split(separator: "\n").map(String.init)
     let phases = Fault.Phase.allCases.map(\.rawValue)
     let listed = lines.filter { line in phases.contains { line.contains("| \($0) |") } }
-    #expect(listed == Self.rows, "The table should be:\n\(Self.rows.joined(separator: "\n"))")
+    expectEqual(listed, Self.rows, "The table should be:\n\(Self.rows.joined(separator: "\n"))")
   }
 
   @Test("lists what a proxy may do with the verdicts that the tests expect")
@@ -33,7 +34,7 @@ struct VerdictsDocumentTests {
     let rows = ProxyCase.all.map { "| \($0.name) | `\($0.http)` | `\($0.https)` |" }
     let start = try #require(lines.firstIndex { $0.hasPrefix("| The proxy") })
     let listed = lines[(start + 2)...].prefix { $0.hasPrefix("|") }
-    #expect(Array(listed) == rows, "The table should be:\n\(rows.joined(separator: "\n"))")
+    expectEqual(Array(listed), rows, "The table should be:\n\(rows.joined(separator: "\n"))")
   }
 
   @Test("lists what other clients throw with the verdicts that are given")
@@ -44,7 +45,7 @@ struct VerdictsDocumentTests {
     }
     let start = try #require(lines.firstIndex { $0.hasPrefix("| Error | Its words") })
     let listed = lines[(start + 2)...].prefix { $0.hasPrefix("|") }
-    #expect(Array(listed) == rows, "The table should be:\n\(rows.joined(separator: "\n"))")
+    expectEqual(Array(listed), rows, "The table should be:\n\(rows.joined(separator: "\n"))")
   }
 
   @Test("lists how TLS may break with the verdicts that the tests expect")
@@ -73,6 +74,6 @@ struct VerdictsDocumentTests {
     let lines = try String(contentsOf: Self.document, encoding: .utf8).split(separator: "\n").map(String.init)
     let start = try #require(lines.firstIndex { $0.hasPrefix(head) })
     let listed = lines[(start + 2)...].prefix { $0.hasPrefix("|") }
-    #expect(Array(listed) == rows, "The table should be:\n\(rows.joined(separator: "\n"))")
+    expectEqual(Array(listed), rows, "The table should be:\n\(rows.joined(separator: "\n"))")
   }
 }

@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import ReboundPresentation
 import Testing
@@ -9,17 +10,17 @@ struct ErrorWordsTests {
     let words = ErrorWords(
       of: Trouble(errorDescription: "It failed.", failureReason: "The disk is full.", recoverySuggestion: "Make room.")
     )
-    #expect(words.text == "It failed. The disk is full.")
-    #expect(words.suggestion == "Make room.")
+    expectEqual(words.text, "It failed. The disk is full.")
+    expectEqual(words.suggestion, "Make room.")
   }
 
   @Test("says a reason that repeats the description once")
   func repeated() {
-    #expect(ErrorWords(of: Trouble(errorDescription: "No.", failureReason: "No.")).text == "No.")
+    expectEqual(ErrorWords(of: Trouble(errorDescription: "No.", failureReason: "No.")).text, "No.")
   }
 
   @Test("has general words for an error without any, never those made for developers")
   func general() {
-    #expect(ErrorWords(of: Silent()).text == "Something went wrong.")
+    expectEqual(ErrorWords(of: Silent()).text, "Something went wrong.")
   }
 }

@@ -1,3 +1,4 @@
+import Expectations
 import Rebound
 import ReboundPresentation
 import Testing
@@ -7,26 +8,28 @@ struct PresentationTextTests {
   @Test("an alert as it would stand on the screen")
   func alert() {
     let error = Trouble(recoverySuggestion: "Try again in a minute.")
-    #expect(
-      present(error, in: .action).rendered() == """
-        [alert] That did not work
-        The server is not well.
-        Try again in a minute.
-        (Try again) (Not now)
-        """
+    expectEqual(
+      present(error, in: .action).rendered(),
+      """
+      [alert] That did not work
+      The server is not well.
+      Try again in a minute.
+      (Try again) (Not now)
+      """
     )
   }
 
   @Test("a countdown, and the progress of the next try")
   func countdown() {
     let presentation = present(Trouble.maintenance, in: .firstLoad)
-    #expect(
-      presentation.rendered() == """
-        [fullScreen] Down for maintenance
-        Temporarily unavailable.
-        Trying again in 17 s
-        (Try again)
-        """
+    expectEqual(
+      presentation.rendered(),
+      """
+      [fullScreen] Down for maintenance
+      Temporarily unavailable.
+      Trying again in 17 s
+      (Try again)
+      """
     )
     #expect(presentation.rendered(secondsLeft: 3).contains("Trying again in 3 s"))
     #expect(presentation.rendered(isRetrying: true).contains("Trying again …"))
@@ -34,9 +37,9 @@ struct PresentationTextTests {
 
   @Test("what stands beside fields, and nothing for what is not shown")
   func fields() {
-    #expect(present(Trouble.taken, in: .action).rendered() == "[inline userName] This name is taken.")
-    #expect(Presentation.inline([FieldError(field: nil, message: "a")]).rendered() == "[inline ?] a")
-    #expect(Presentation.ignore.rendered() == "")
+    expectEqual(present(Trouble.taken, in: .action).rendered(), "[inline userName] This name is taken.")
+    expectEqual(Presentation.inline([FieldError(field: nil, message: "a")]).rendered(), "[inline ?] a")
+    expectEqual(Presentation.ignore.rendered(), "")
   }
 
   @Test("a begun second counts, and no countdown is negative")

@@ -1,3 +1,4 @@
+import Expectations
 import ReboundPresentation
 import Testing
 
@@ -5,9 +6,9 @@ import Testing
 struct PresentationContextTests {
   @Test("only an action is initiated by a person, and only a first load has no content")
   func shorthands() {
-    #expect(PresentationContext.firstLoad == PresentationContext())
-    #expect(PresentationContext.refresh == PresentationContext(hasContent: true))
-    #expect(PresentationContext.action == PresentationContext(isUserInitiated: true, hasContent: true))
-    #expect(PresentationContext.typing(in: "a") == PresentationContext(hasContent: true, field: "a"))
+    expectEqual(PresentationContext.firstLoad, PresentationContext())
+    expectEqual(PresentationContext.refresh, PresentationContext(hasContent: true))
+    expectEqual(PresentationContext.action, PresentationContext(isUserInitiated: true, hasContent: true))
+    expectEqual(PresentationContext.typing(in: "a"), PresentationContext(hasContent: true, field: "a"))
   }
 }

@@ -1,3 +1,4 @@
+import Expectations
 import ReboundPresentation
 import Testing
 
@@ -11,7 +12,7 @@ struct PresentationTests {
       (.ignore, .none), (.inline([]), .polite), (.toast(message), .polite), (.banner(message), .polite),
       (.alert(message), .assertive), (.fullScreen(message), .assertive), (.signIn(message), .assertive),
     ]
-    for (presentation, announcement) in table { #expect(presentation.announcement == announcement) }
+    for (presentation, announcement) in table { expectEqual(presentation.announcement, announcement) }
   }
 
   @Test("every presentation but ignore has a surface of its own")
@@ -19,8 +20,8 @@ struct PresentationTests {
     let all: [Presentation] = [
       .inline([]), .toast(message), .banner(message), .alert(message), .fullScreen(message), .signIn(message),
     ]
-    #expect(all.compactMap(\.surface) == Presentation.Surface.allCases)
-    #expect(all.compactMap(\.message).count == 5)
+    expectEqual(all.compactMap(\.surface), Presentation.Surface.allCases)
+    expectEqual(all.compactMap(\.message).count, 5)
     #expect(Presentation.ignore.surface == nil)
   }
 }

@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import ReboundPresentation
 import Testing
@@ -12,9 +13,9 @@ struct RecoveryChoiceTests {
   @Test("the options of a RecoverableError are values, and lead back to it")
   func options() {
     let choices = RecoveryChoice.options(of: DiskFull())
-    #expect(choices.map(\.title) == ["Empty the bin", "Save elsewhere"])
-    #expect(choices.map(\.optionIndex) == [0, 1])
-    #expect(choices.map { $0.attemptRecovery(from: DiskFull()) } == [false, true])
+    expectEqual(choices.map(\.title), ["Empty the bin", "Save elsewhere"])
+    expectEqual(choices.map(\.optionIndex), [0, 1])
+    expectEqual(choices.map { $0.attemptRecovery(from: DiskFull()) }, [false, true])
   }
 
   @Test("a choice that is no option of the error recovers nothing")
@@ -27,6 +28,9 @@ struct RecoveryChoiceTests {
   @Test("an alert offers the options of the error before the general ones")
   func presented() {
     let presentation = present(DiskFull(), in: .action)
-    #expect(presentation.message?.choices.map(\.title) == ["Empty the bin", "Save elsewhere", "Try again", "Not now"])
+    expectEqual(
+      presentation.message?.choices.map(\.title),
+      ["Empty the bin", "Save elsewhere", "Try again", "Not now"]
+    )
   }
 }

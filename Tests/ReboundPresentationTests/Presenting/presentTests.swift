@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import Rebound
 import ReboundPresentation
@@ -125,42 +126,42 @@ struct PresentTests {
 
   @Test("shows every error where it belongs", arguments: surfaces)
   func table(_ row: Row) {
-    #expect(summary(present(row.error, in: row.context)) == row.expected)
+    expectEqual(summary(present(row.error, in: row.context)), row.expected)
   }
 
   @Test("the update alert has the buttons of the form: Upgrade and Not now")
   func updateButtons() {
     let message = present(Trouble.outdated, in: .typing(in: "userName")).message
-    #expect(message?.title == "Please update")
-    #expect(message?.choices == [.upgrade, .later])
+    expectEqual(message?.title, "Please update")
+    expectEqual(message?.choices, [.upgrade, .later])
   }
 
   @Test("another try is offered unless the error says that it can't help, and an alert has a way out")
   func choices() {
-    #expect(present(Trouble.server, in: .action).message?.choices == [.retry, .later])
-    #expect(present(Trouble.permanent, in: .action).message?.choices == [.ok])
-    #expect(present(Trouble.permanent, in: .firstLoad).message?.choices == [])
+    expectEqual(present(Trouble.server, in: .action).message?.choices, [.retry, .later])
+    expectEqual(present(Trouble.permanent, in: .action).message?.choices, [.ok])
+    expectEqual(present(Trouble.permanent, in: .firstLoad).message?.choices, [])
     let closed = Trouble(isRetryable: false, retryAfter: .seconds(17))
-    #expect(present(closed, in: .firstLoad).message?.choices == [])
-    #expect(present(closed, in: .action).message?.choices == [.ok])
+    expectEqual(present(closed, in: .firstLoad).message?.choices, [])
+    expectEqual(present(closed, in: .action).message?.choices, [.ok])
     // Whether what must not be done twice may be done again, only a person can know.
     let order = Trouble(isRetryable: false, retryAfter: .seconds(17), mayBeRepeated: false)
-    #expect(present(order, in: .action).message?.choices == [.retry, .later])
+    expectEqual(present(order, in: .action).message?.choices, [.retry, .later])
     let own = Trouble(choices: [RecoveryChoice(id: "x", title: "X", role: .cancel)])
-    #expect(present(own, in: .action).message?.choices.map(\.id) == ["x", "retry"])
+    expectEqual(present(own, in: .action).message?.choices.map(\.id), ["x", "retry"])
   }
 
   @Test("a full screen over content has a way back to it, whatever it offers; one over nothing needs none")
   func wayBack() {
-    #expect(present(Trouble.maintenance, in: .action).message?.choices == [.retry, .later])
-    #expect(present(Trouble.maintenance, in: .firstLoad).message?.choices == [.retry])
-    #expect(present(Trouble.maintenance, in: .refresh).message?.choices == [.retry])
+    expectEqual(present(Trouble.maintenance, in: .action).message?.choices, [.retry, .later])
+    expectEqual(present(Trouble.maintenance, in: .firstLoad).message?.choices, [.retry])
+    expectEqual(present(Trouble.maintenance, in: .refresh).message?.choices, [.retry])
     let support = RecoveryChoice(id: "support", title: "Support", role: .normal)
     let closed = Trouble(isMaintenance: true, isRetryable: false, choices: [support], retryAfter: .seconds(17))
-    #expect(present(closed, in: .action).message?.choices == [support, .later])
+    expectEqual(present(closed, in: .action).message?.choices, [support, .later])
     let way = RecoveryChoice(id: "x", title: "X", role: .cancel)
     let own = Trouble(isMaintenance: true, choices: [way], retryAfter: .seconds(17))
-    #expect(present(own, in: .action).message?.choices.map(\.id) == ["x", "retry"])
+    expectEqual(present(own, in: .action).message?.choices.map(\.id), ["x", "retry"])
   }
 
   @Test("errors of fields that nobody knows are not lost: their words are the message")
@@ -168,6 +169,6 @@ struct PresentTests {
     let error = Trouble(
       fieldErrors: [FieldError(field: "a", message: "Too short."), FieldError(field: nil, message: "Sold out.")]
     )
-    #expect(present(error, in: .action).message?.text == "Too short. Sold out.")
+    expectEqual(present(error, in: .action).message?.text, "Too short. Sold out.")
   }
 }

@@ -1,3 +1,4 @@
+import Expectations
 import Rebound
 import ReboundPresentation
 import Testing
@@ -8,7 +9,7 @@ struct PresentationQueuePolicyTests {
   func clamps() {
     let policy = PresentationQueuePolicy(clamping: .seconds(-1), toastDuration: .seconds(-2), maxWaiting: -1)
     #expect((policy.mergeWindow, policy.toastDuration) == (.zero, .zero))
-    #expect(policy.maxWaiting == 0)
+    expectEqual(policy.maxWaiting, 0)
   }
 
   @Test(
@@ -20,12 +21,12 @@ struct PresentationQueuePolicyTests {
     ] as [(String, @Sendable () throws -> PresentationQueuePolicy)]
   )
   func refuses(setting: String, make: @Sendable () throws -> PresentationQueuePolicy) {
-    #expect(#expect(throws: InvalidPolicy.self) { _ = try make() }?.setting == setting)
+    expectEqual(#expect(throws: InvalidPolicy.self) { _ = try make() }?.setting, setting)
   }
 
   @Test("the standard policy is one that can be made")
   func standard() throws {
-    #expect(try PresentationQueuePolicy() == .standard)
-    #expect(try PresentationQueuePolicy(mergeWindow: .zero, maxWaiting: 0).maxWaiting == 0)
+    try expectEqual(PresentationQueuePolicy(), .standard)
+    try expectEqual(PresentationQueuePolicy(mergeWindow: .zero, maxWaiting: 0).maxWaiting, 0)
   }
 }

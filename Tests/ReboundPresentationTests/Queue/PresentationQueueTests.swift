@@ -1,5 +1,6 @@
 import Combine
 import Dispatch
+import Expectations
 import Rebound
 import ReboundPresentation
 import ReboundTesting
@@ -26,9 +27,9 @@ struct PresentationQueueTests {
   @Test("ten errors that say the same are one alert, which counts them")
   func tenErrors() {
     let ids = (1...10).map { _ in queue.present(Trouble.server, in: .action) }
-    #expect(Set(ids).count == 1)
-    #expect(queue.screen.alert?.count == 10)
-    #expect(queue.waitingCount == 0)
+    expectEqual(Set(ids).count, 1)
+    expectEqual(queue.screen.alert?.count, 10)
+    expectEqual(queue.waitingCount, 0)
   }
 
   @Test("one alert at a time; the most important of the others is next, then the oldest")
@@ -42,7 +43,7 @@ struct PresentationQueueTests {
       titles.append(shown.message?.title ?? "")
       queue.dismiss(shown.id)
     }
-    #expect(titles == ["a", "c", "d", "b"])
+    expectEqual(titles, ["a", "c", "d", "b"])
   }
 
   @Test("what comes again as more important moves up in line; what is shown stays")
@@ -58,7 +59,7 @@ struct PresentationQueueTests {
       shown.append("\(item.message?.title ?? "") \(item.priority) ×\(item.count)")
       queue.dismiss(item.id)
     }
-    #expect(shown == ["a 3 ×2", "c 2 ×2", "d 1 ×2", "b 0 ×1"])
+    expectEqual(shown, ["a 3 ×2", "c 2 ×2", "d 1 ×2", "b 0 ×1"])
   }
 
   @Test("no more wait than may: the latest of the least important is dropped, told, and is news when it comes again")
@@ -69,28 +70,28 @@ struct PresentationQueueTests {
     defer { subscription.cancel() }
     for text in ["a", "b", "c"] { #expect(queue.present(alert(text)) != nil) }
     #expect(queue.present(alert("d")) == nil)
-    #expect(queue.waitingCount == 2)
+    expectEqual(queue.waitingCount, 2)
     #expect(queue.present(alert("e"), priority: 1) != nil)
-    #expect(queue.waitingCount == 2)
-    #expect(dropped == ["d 2", "c 2"])
+    expectEqual(queue.waitingCount, 2)
+    expectEqual(dropped, ["d 2", "c 2"])
     #expect(queue.present(.toast(.init(title: "a", text: ""))) != nil)
     var titles: [String] = []
     while let item = queue.screen.alert {
       titles.append(item.message?.title ?? "")
       queue.dismiss(item.id)
     }
-    #expect(titles == ["a", "e", "b"])
+    expectEqual(titles, ["a", "e", "b"])
     #expect(queue.present(alert("d")) != nil)
-    #expect(queue.screen.alert?.message?.title == "d")
+    expectEqual(queue.screen.alert?.message?.title, "d")
   }
 
   @Test("what is more important takes the place of a banner, which comes back after it")
   func bannerPriority() throws {
     queue.present(.banner(.init(title: "low", text: "")))
     let high = try #require(queue.present(.banner(.init(title: "high", text: "")), priority: 2))
-    #expect(title(\.banner) == "high")
+    expectEqual(title(\.banner), "high")
     queue.dismiss(high)
-    #expect(title(\.banner) == "low")
+    expectEqual(title(\.banner), "low")
   }
 
   @Test("surfaces do not wait for each other")
@@ -104,7 +105,7 @@ struct PresentationQueueTests {
     let screen = queue.screen
     #expect(screen.toast != nil && screen.alert != nil && screen.fullScreen != nil)
     #expect(screen.signIn != nil && screen.banner != nil)
-    #expect(screen.fields == ["userName": "This name is taken."])
+    expectEqual(screen.fields, ["userName": "This name is taken."])
   }
 
   @Test("what comes within the window after it was dismissed is merged, what comes later is shown")
@@ -112,21 +113,21 @@ struct PresentationQueueTests {
     let first = try #require(queue.present(Trouble.server, in: .action))
     queue.dismiss(first)
     scheduler.advance(by: .milliseconds(4_999))
-    #expect(queue.present(Trouble.server, in: .action) == first)
+    expectEqual(queue.present(Trouble.server, in: .action), first)
     #expect(queue.screen.alert == nil)
     scheduler.advance(by: .milliseconds(1))
     let second = queue.present(Trouble.server, in: .action)
     #expect(second != first)
-    #expect(queue.screen.alert?.id == second)
+    expectEqual(queue.screen.alert?.id, second)
   }
 
   @Test("as long as an error is shown, what says the same is merged into it, however late it comes")
   func longShown() throws {
     let first = try #require(queue.present(Trouble.server, in: .action))
     scheduler.advance(by: 6)
-    #expect(queue.present(Trouble.server, in: .action) == first)
-    #expect(queue.screen.alert?.count == 2)
-    #expect(queue.waitingCount == 0)
+    expectEqual(queue.present(Trouble.server, in: .action), first)
+    expectEqual(queue.screen.alert?.count, 2)
+    expectEqual(queue.waitingCount, 0)
   }
 
   @Test(
@@ -137,7 +138,7 @@ struct PresentationQueueTests {
     scheduler.advance(by: 60)
     queue.dismiss(first)
     scheduler.advance(by: 4)
-    #expect(queue.present(Trouble.server, in: .action) == first)
+    expectEqual(queue.present(Trouble.server, in: .action), first)
     #expect(queue.screen.alert == nil)
     queue.dismiss(first)
     scheduler.advance(by: 1)
@@ -156,7 +157,7 @@ struct PresentationQueueTests {
       }
       scheduler.advance(by: 1)
     }
-    #expect(told == [0, 5, 10])
+    expectEqual(told, [0, 5, 10])
   }
 
   @Test("the window of a toast begins when it has gone by itself")
@@ -179,7 +180,7 @@ struct PresentationQueueTests {
     #expect(queue.screen.alert == nil)
     let second = queue.present(Trouble.server, in: .action)
     #expect(second != first)
-    #expect(queue.screen.alert?.id == second)
+    expectEqual(queue.screen.alert?.id, second)
   }
 
   @Test("who leaves an error for later has asked for nothing: it is no news within the window")
@@ -187,7 +188,7 @@ struct PresentationQueueTests {
     let first = try #require(queue.present(alert("a")))
     queue.choose(RecoveryChoice.later.id, on: first)
     #expect(queue.screen.alert == nil)
-    #expect(queue.present(alert("a")) == first)
+    expectEqual(queue.present(alert("a")), first)
     #expect(queue.screen.alert == nil)
   }
 
@@ -196,8 +197,8 @@ struct PresentationQueueTests {
     let ids = (1...5).map {
       queue.present(Trouble(errorDescription: "No network for request \($0).", isOffline: true), in: .refresh)
     }
-    #expect(Set(ids).count == 1)
-    #expect(queue.screen.banner?.count == 5)
+    expectEqual(Set(ids).count, 1)
+    expectEqual(queue.screen.banner?.count, 5)
     queue.networkIsBack()
     #expect(queue.screen.banner == nil)
     #expect(queue.present(Trouble.offline, in: .refresh) != ids[0])
@@ -210,7 +211,7 @@ struct PresentationQueueTests {
   func offlineAfterDismissal() throws {
     let first = try #require(queue.present(Trouble.offline, in: .refresh))
     queue.dismiss(first)
-    #expect(queue.present(Trouble.offline, in: .refresh) == first)
+    expectEqual(queue.present(Trouble.offline, in: .refresh), first)
     #expect(queue.screen.banner == nil)
     scheduler.advance(by: 5)
     #expect(queue.present(Trouble.offline, in: .action) != first)
@@ -223,9 +224,9 @@ struct PresentationQueueTests {
     let second = try #require(queue.present(alert("b")))
     queue.dismiss(first)
     queue.dismiss(first)
-    #expect(queue.screen.alert?.id == second)
+    expectEqual(queue.screen.alert?.id, second)
     queue.dismiss(999)
-    #expect(queue.screen.alert?.id == second)
+    expectEqual(queue.screen.alert?.id, second)
   }
 
   @Test("what waits can be dismissed before it is shown")
@@ -233,8 +234,8 @@ struct PresentationQueueTests {
     queue.present(alert("a"))
     let waiting = try #require(queue.present(alert("b")))
     queue.dismiss(waiting)
-    #expect(queue.waitingCount == 0)
-    #expect(title(\.alert) == "a")
+    expectEqual(queue.waitingCount, 0)
+    expectEqual(title(\.alert), "a")
   }
 
   @Test("a toast goes by itself, and the next one gets its whole time")
@@ -242,14 +243,14 @@ struct PresentationQueueTests {
     queue.present(.toast(.init(title: "1", text: "")))
     scheduler.advance(by: 5)
     queue.present(.toast(.init(title: "2", text: "")))
-    #expect(title(\.toast) == "1")
+    expectEqual(title(\.toast), "1")
     scheduler.advance(by: 1)
-    #expect(title(\.toast) == "2")
+    expectEqual(title(\.toast), "2")
     scheduler.advance(by: .milliseconds(5_999))
-    #expect(title(\.toast) == "2")
+    expectEqual(title(\.toast), "2")
     scheduler.advance(by: .milliseconds(1))
     #expect(queue.screen.toast == nil)
-    #expect(scheduler.pendingCount == 0)
+    expectEqual(scheduler.pendingCount, 0)
   }
 
   @Test("a toast that gives way to a more important one comes back for its whole time")
@@ -258,11 +259,11 @@ struct PresentationQueueTests {
     scheduler.advance(by: 3)
     queue.present(.toast(.init(title: "high", text: "")), priority: 1)
     scheduler.advance(by: .milliseconds(5_999))
-    #expect(title(\.toast) == "high")
+    expectEqual(title(\.toast), "high")
     scheduler.advance(by: .milliseconds(1))
-    #expect(title(\.toast) == "low")
+    expectEqual(title(\.toast), "low")
     scheduler.advance(by: .milliseconds(5_999))
-    #expect(title(\.toast) == "low")
+    expectEqual(title(\.toast), "low")
     scheduler.advance(by: .milliseconds(1))
     #expect(queue.screen.toast == nil)
   }
@@ -271,7 +272,7 @@ struct PresentationQueueTests {
   func toastTimer() throws {
     let id = try #require(queue.present(.toast(.init(title: "1", text: ""))))
     queue.dismiss(id)
-    #expect(scheduler.pendingCount == 0)
+    expectEqual(scheduler.pendingCount, 0)
   }
 
   @Test("a choice is told once, with what it was about; one that was not offered does nothing")
@@ -283,8 +284,8 @@ struct PresentationQueueTests {
     #expect(chosen.isEmpty && queue.screen.alert != nil)
     queue.choose("retry", on: id)
     queue.choose("retry", on: id)
-    #expect(chosen.map(\.choice) == [.retry])
-    #expect(chosen.first?.item.id == id)
+    expectEqual(chosen.map(\.choice), [.retry])
+    expectEqual(chosen.first?.item.id, id)
     withExtendedLifetime(subscription) {}
   }
 
@@ -294,17 +295,17 @@ struct PresentationQueueTests {
     var again = Trouble.maintenance
     again.retryAfter = .seconds(3)
     queue.present(again, in: .firstLoad)
-    #expect(queue.screen.fullScreen?.message?.retryAfter == .seconds(3))
-    #expect(queue.waitingCount == 0)
+    expectEqual(queue.screen.fullScreen?.message?.retryAfter, .seconds(3))
+    expectEqual(queue.waitingCount, 0)
   }
 
   @Test("what stands beside a field is replaced by the next, and cleared when it is typed into")
   func fields() {
     queue.present(.inline([FieldError(field: "a", message: "1"), FieldError(field: "b", message: "2")]))
     queue.present(.inline([FieldError(field: "a", message: "3")]))
-    #expect(queue.screen.fields == ["a": "3", "b": "2"])
+    expectEqual(queue.screen.fields, ["a": "3", "b": "2"])
     queue.clear(field: "a")
-    #expect(queue.screen.fields == ["b": "2"])
+    expectEqual(queue.screen.fields, ["b": "2"])
   }
 
   @Test("all that is wrong with a field stands beside it")
@@ -315,7 +316,7 @@ struct PresentationQueueTests {
         FieldError(field: "a", message: "Needs a digit."),
       ])
     )
-    #expect(queue.screen.fields == ["a": "Too short. Needs a digit.", "b": "Taken."])
+    expectEqual(queue.screen.fields, ["a": "Too short. Needs a digit.", "b": "Taken."])
   }
 
   @Test("what is to be ignored changes nothing, and publishes nothing")
@@ -323,16 +324,16 @@ struct PresentationQueueTests {
     var screens = 0
     let subscription = queue.$screen.dropFirst().sink { _ in screens += 1 }
     #expect(queue.present(CancellationError(), in: .action) == nil)
-    #expect(screens == 0)
+    expectEqual(screens, 0)
     withExtendedLifetime(subscription) {}
   }
 
   @Test("the screen as text")
   func rendered() {
-    #expect(queue.screen.rendered == "")
+    expectEqual(queue.screen.rendered, "")
     queue.present(Trouble.taken, in: .action)
     queue.present(.toast(.init(title: "Saved", text: "All is safe.")))
-    #expect(queue.screen.rendered == "[toast] Saved\nAll is safe.\n[inline userName] This name is taken.")
+    expectEqual(queue.screen.rendered, "[toast] Saved\nAll is safe.\n[inline userName] This name is taken.")
   }
 
   @Test("keeps its order and loses nothing when eight threads use it")
@@ -347,11 +348,11 @@ struct PresentationQueueTests {
     var seen = Array(repeating: 0, count: 8)
     while let alert = queue.screen.alert, let message = alert.message {
       let (thread, number) = (Int(message.title) ?? 0, Int(message.text) ?? 0)
-      #expect(seen[thread] + 1 == number)
+      expectEqual(seen[thread] + 1, number)
       seen[thread] = number
       queue.dismiss(alert.id)
     }
-    #expect(seen == Array(repeating: 200, count: 8))
+    expectEqual(seen, Array(repeating: 200, count: 8))
   }
 
   @Test("in a simulation, every toast is shown for its whole time, whoever asks for it when")

@@ -1,3 +1,4 @@
+import Expectations
 import Rebound
 import ReboundPresentation
 import Testing
@@ -12,9 +13,9 @@ struct AutomaticRetryPolicyTests {
       maxPause: .seconds(-2),
       minimumCountdown: .zero
     )
-    #expect(policy.maxInARow == 0)
+    expectEqual(policy.maxInARow, 0)
     #expect((policy.pause, policy.maxPause) == (.zero, .zero))
-    #expect(policy.minimumCountdown == .milliseconds(100))
+    expectEqual(policy.minimumCountdown, .milliseconds(100))
   }
 
   @Test(
@@ -27,12 +28,12 @@ struct AutomaticRetryPolicyTests {
     ] as [(String, @Sendable () throws -> AutomaticRetryPolicy)]
   )
   func refuses(setting: String, make: @Sendable () throws -> AutomaticRetryPolicy) {
-    #expect(#expect(throws: InvalidPolicy.self) { _ = try make() }?.setting == setting)
+    expectEqual(#expect(throws: InvalidPolicy.self) { _ = try make() }?.setting, setting)
   }
 
   @Test("the standard policy is one that can be made")
   func standard() throws {
-    #expect(try AutomaticRetryPolicy() == .standard)
+    try expectEqual(AutomaticRetryPolicy(), .standard)
     #expect(try AutomaticRetryPolicy(maxInARow: nil, pause: .zero, maxPause: .zero).maxInARow == nil)
   }
 }

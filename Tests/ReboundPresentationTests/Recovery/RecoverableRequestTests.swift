@@ -1,4 +1,5 @@
 import Combine
+import Expectations
 import Rebound
 import ReboundPresentation
 import ReboundTesting
@@ -40,16 +41,16 @@ struct RecoverableRequestTests {
     request.load()
     times.send(completion: .failure(Trouble(retryAfter: .seconds(3))))
     home.advance(by: .seconds(100))
-    #expect(request.state.problem?.secondsLeft == 3)
+    expectEqual(request.state.problem?.secondsLeft, 3)
     scheduler.advance(by: .seconds(1))
-    #expect(request.state.problem?.secondsLeft == 3)
+    expectEqual(request.state.problem?.secondsLeft, 3)
     home.advance()
-    #expect(request.state.problem?.secondsLeft == 2)
+    expectEqual(request.state.problem?.secondsLeft, 2)
     for _ in 1...2 {
       scheduler.advance(by: .seconds(1))
       home.advance()
     }
-    #expect(subscribed == [.zero, .seconds(3)])
+    expectEqual(subscribed, [.zero, .seconds(3)])
   }
 
   /// One line for each state that differs from the one before.
@@ -88,8 +89,9 @@ struct RecoverableRequestTests {
     fail(.server)
     request.retry()
     answer("Sun")
-    #expect(
-      trace.lines == [
+    expectEqual(
+      trace.lines,
+      [
         "- idle fine", "- loading fine", "- idle fullScreen", "- loading fullScreen …", "Sun loading fine",
         "Sun idle fine",
       ]
@@ -101,12 +103,12 @@ struct RecoverableRequestTests {
     let upstream = TestPublisher<String, Trouble>(whenSubscribed: { $0.send(completion: .failure(.server)) })
     let request = RecoverableRequest(upstream, scheduler: ImmediateScheduler.shared)
     request.load()
-    #expect(request.state.problemCount == 1)
+    expectEqual(request.state.problemCount, 1)
     request.retry()
-    #expect(request.state.problemCount == 2)
-    #expect(request.state.problem?.isRetrying == false)
+    expectEqual(request.state.problemCount, 2)
+    expectEqual(request.state.problem?.isRetrying, false)
     #expect(!request.state.isLoading)
-    #expect(upstream.subscriptionCount == 2)
+    expectEqual(upstream.subscriptionCount, 2)
   }
 
   @Test("the value stays when a refresh fails, and the failure is beside it")
@@ -116,11 +118,11 @@ struct RecoverableRequestTests {
     answer("Sun")
     request.load()
     fail(.server)
-    #expect(request.state.value == "Sun")
-    #expect(request.state.problem?.presentation.surface == .toast)
+    expectEqual(request.state.value, "Sun")
+    expectEqual(request.state.problem?.presentation.surface, .toast)
     request.load()
     fail(.server)
-    #expect(request.state.problem?.presentation.surface == .toast)
+    expectEqual(request.state.problem?.presentation.surface, .toast)
   }
 
   @Test("counts down what the server asks for, and tries again by itself at zero")
@@ -130,17 +132,18 @@ struct RecoverableRequestTests {
     request.load()
     fail(Trouble(retryAfter: .milliseconds(2_500)))
     scheduler.advance(by: .milliseconds(2_499))
-    #expect(upstream.subscriptionCount == 1)
+    expectEqual(upstream.subscriptionCount, 1)
     scheduler.advance(by: .milliseconds(1))
-    #expect(upstream.subscriptionCount == 2)
+    expectEqual(upstream.subscriptionCount, 2)
     answer("Sun")
-    #expect(
-      trace.lines == [
+    expectEqual(
+      trace.lines,
+      [
         "- idle fine", "- loading fine", "- idle fullScreen 3", "- idle fullScreen 2", "- idle fullScreen 1",
         "- loading fullScreen …", "Sun loading fine", "Sun idle fine",
       ]
     )
-    #expect(scheduler.pendingCount == 0)
+    expectEqual(scheduler.pendingCount, 0)
   }
 
   @Test("seventeen seconds of maintenance are seventeen steps, and a person may be faster")
@@ -149,17 +152,17 @@ struct RecoverableRequestTests {
     request.load()
     fail(.maintenance)
     for left in (1...17).reversed() {
-      #expect(request.state.problem?.secondsLeft == left)
+      expectEqual(request.state.problem?.secondsLeft, left)
       scheduler.advance(by: 1)
     }
-    #expect(upstream.subscriptionCount == 2)
+    expectEqual(upstream.subscriptionCount, 2)
     fail(.maintenance)
     scheduler.advance(by: 3)
     request.retry()
-    #expect(upstream.subscriptionCount == 3)
+    expectEqual(upstream.subscriptionCount, 3)
     scheduler.advance(by: 60)
-    #expect(upstream.subscriptionCount == 3)
-    #expect(request.state.problem?.isRetrying == true)
+    expectEqual(upstream.subscriptionCount, 3)
+    expectEqual(request.state.problem?.isRetrying, true)
   }
 
   @Test("a server that asks for next to nothing is not asked in a loop")
@@ -169,7 +172,7 @@ struct RecoverableRequestTests {
     for _ in 1...3 {
       fail(Trouble(retryAfter: .nanoseconds(1)))
       scheduler.advance(by: .milliseconds(999))
-      #expect(request.state.isLoading == false)
+      expectEqual(request.state.isLoading, false)
       scheduler.advance(by: .milliseconds(1))
       #expect(request.state.isLoading)
     }
@@ -184,7 +187,7 @@ struct RecoverableRequestTests {
     fail(Trouble(retryAfter: Duration.seconds(Int64.max) * 18 + .seconds(4_120_486_797_083_267_204)))
     #expect(try #require(request.state.problem?.secondsLeft) >= 1_000_000_000)
     scheduler.advance(by: 60)
-    #expect(upstream.subscriptionCount == 1)
+    expectEqual(upstream.subscriptionCount, 1)
   }
 
   /// One of virtual time that is not this package's own: it does not say itself what its time is.
@@ -225,10 +228,10 @@ struct RecoverableRequestTests {
     request.load()
     upstream.send(completion: .failure(Trouble(retryAfter: .seconds(4) / 3)))
     scheduler.base.advance(by: .seconds(1))
-    #expect(request.state.problem?.secondsLeft == 1)
+    expectEqual(request.state.problem?.secondsLeft, 1)
     scheduler.base.advance(by: .seconds(1))
-    #expect(upstream.subscriptionCount == 2)
-    #expect(scheduler.timers == 2)
+    expectEqual(upstream.subscriptionCount, 2)
+    expectEqual(scheduler.timers, 2)
   }
 
   @Test("what must not be done twice is tried again by nobody but a person")
@@ -236,16 +239,16 @@ struct RecoverableRequestTests {
     let request = request(.action)
     request.load()
     fail(.order)
-    #expect(request.state.problem?.presentation.message?.choices == [.retry, .later])
+    expectEqual(request.state.problem?.presentation.message?.choices, [.retry, .later])
     #expect(request.state.problem?.secondsLeft == nil)
-    #expect(scheduler.pendingCount == 0)
+    expectEqual(scheduler.pendingCount, 0)
     request.retry()
     network.send(false)
     fail(Trouble(isOffline: true, mayBeRepeated: false))
-    #expect(request.state.problem?.presentation.message?.topic == .offline)
+    expectEqual(request.state.problem?.presentation.message?.topic, .offline)
     network.send(true)
     scheduler.advance(by: 60)
-    #expect(upstream.subscriptionCount == 2)
+    expectEqual(upstream.subscriptionCount, 2)
     // Nor if the network comes back before the failure does.
     request.retry()
     network.send(false)
@@ -253,7 +256,7 @@ struct RecoverableRequestTests {
     scheduler.advance()
     fail(Trouble(isOffline: true, mayBeRepeated: false))
     scheduler.advance(by: 60)
-    #expect(upstream.subscriptionCount == 3)
+    expectEqual(upstream.subscriptionCount, 3)
   }
 
   @Test("nor by a countdown, if the presentation of what must not be done twice has one")
@@ -271,9 +274,9 @@ struct RecoverableRequestTests {
     request.load()
     fail(.order)
     #expect(request.state.problem?.secondsLeft == nil)
-    #expect(request.state.problem?.rendered.contains("Trying again") == false)
+    expectEqual(request.state.problem?.rendered.contains("Trying again"), false)
     scheduler.advance(by: 60)
-    #expect(upstream.subscriptionCount == 1)
+    expectEqual(upstream.subscriptionCount, 1)
   }
 
   @Test("tries again by itself when the network comes back after a failure for the lack of it")
@@ -282,10 +285,10 @@ struct RecoverableRequestTests {
     request.load()
     network.send(false)
     fail(.offline)
-    #expect(request.state.problem?.presentation.message?.topic == .offline)
+    expectEqual(request.state.problem?.presentation.message?.topic, .offline)
     network.send(true)
     scheduler.advance()
-    #expect(upstream.subscriptionCount == 2)
+    expectEqual(upstream.subscriptionCount, 2)
     answer("Sun")
     #expect(request.state.problem == nil)
   }
@@ -307,14 +310,14 @@ struct RecoverableRequestTests {
       if request.state.isLoading { fail(.offline) }
       scheduler.advance(by: .milliseconds(500))
     }
-    #expect(starts == [0, 2, 6, 14, 30])
-    #expect(scheduler.pendingCount == 0)
+    expectEqual(starts, [0, 2, 6, 14, 30])
+    expectEqual(scheduler.pendingCount, 0)
     // A person may, and begins a new row.
     request.retry()
     fail(.offline)
     network.send(true)
     scheduler.advance()
-    #expect(upstream.subscriptionCount == 8)
+    expectEqual(upstream.subscriptionCount, 8)
   }
 
   @Test("a network that came back while the request was failing starts a try")
@@ -325,13 +328,13 @@ struct RecoverableRequestTests {
     request.load()
     network.send(true)
     scheduler.advance()
-    #expect(upstream.subscriptionCount == 1)
+    expectEqual(upstream.subscriptionCount, 1)
     fail(.offline)
-    #expect(upstream.subscriptionCount == 2)
+    expectEqual(upstream.subscriptionCount, 2)
     // It is not told to be back a second time, so nothing starts.
     fail(.offline)
     scheduler.advance(by: 60)
-    #expect(upstream.subscriptionCount == 2)
+    expectEqual(upstream.subscriptionCount, 2)
   }
 
   /// The network goes and comes back.
@@ -347,15 +350,15 @@ struct RecoverableRequestTests {
     request.load()
     fail(.offline)
     interrupt()
-    #expect(upstream.subscriptionCount == 2)
+    expectEqual(upstream.subscriptionCount, 2)
     upstream.send("Sun")
     fail(.offline)
     interrupt()
-    #expect(upstream.subscriptionCount == 3)
+    expectEqual(upstream.subscriptionCount, 3)
     fail(.offline)
     interrupt()
     scheduler.advance(by: 60)
-    #expect(upstream.subscriptionCount == 3)
+    expectEqual(upstream.subscriptionCount, 3)
   }
 
   @Test("a cancel also ends the pause before a try that the network starts")
@@ -366,11 +369,11 @@ struct RecoverableRequestTests {
       fail(.offline)
       interrupt()
     }
-    #expect(upstream.subscriptionCount == 2)
-    #expect(scheduler.pendingCount == 1)
+    expectEqual(upstream.subscriptionCount, 2)
+    expectEqual(scheduler.pendingCount, 1)
     request.cancel()
     scheduler.advance(by: 60)
-    #expect(upstream.subscriptionCount == 2)
+    expectEqual(upstream.subscriptionCount, 2)
     #expect(!request.state.isLoading)
   }
 
@@ -396,7 +399,7 @@ struct RecoverableRequestTests {
     request.load()
     fail(.maintenance)
     #expect(request.state.problem == nil && !request.state.isLoading)
-    #expect(scheduler.pendingCount == 0)
+    expectEqual(scheduler.pendingCount, 0)
     subscription.cancel()
   }
 
@@ -405,7 +408,7 @@ struct RecoverableRequestTests {
     let request = request()
     let subscription = request.$state.sink { [weak request] in if $0.isLoading { request?.cancel() } }
     request.load()
-    #expect(upstream.subscriptionCount == 0)
+    expectEqual(upstream.subscriptionCount, 0)
     #expect(!request.state.isLoading)
     subscription.cancel()
   }
@@ -437,12 +440,12 @@ struct RecoverableRequestTests {
     tell = { [weak request] in answer(request) }
     request.load()
     first(request)
-    #expect(heard == 1)
-    #expect(request.state.isLoading == (answer == .load))
-    #expect(upstream.subscriptionCount == (answer == .load ? 2 : 1))
+    expectEqual(heard, 1)
+    expectEqual(request.state.isLoading, answer == .load)
+    expectEqual(upstream.subscriptionCount, answer == .load ? 2 : 1)
     upstream.send("Sun")
     scheduler.advance()
-    #expect(request.state.value == (answer == .load ? "Sun" : nil))
+    expectEqual(request.state.value, answer == .load ? "Sun" : nil)
   }
 
   @Test(
@@ -464,8 +467,8 @@ struct RecoverableRequestTests {
     request.load()
     fail(.maintenance)
     #expect(request.state.problem == nil && request.state.problemCount == 0)
-    #expect(request.state.isLoading == (deed == .load))
-    #expect(scheduler.pendingCount == 0)
+    expectEqual(request.state.isLoading, deed == .load)
+    expectEqual(scheduler.pendingCount, 0)
   }
 
   @Test("what comes of a try that a subscriber begins stays, and is told behind what it was told")
@@ -478,8 +481,8 @@ struct RecoverableRequestTests {
       if state.value == "old", values.count == 1 { request?.load() }
     }
     request.load()
-    #expect(request.state.value == "new")
-    #expect(told == ["old", "new"])
+    expectEqual(request.state.value, "new")
+    expectEqual(told, ["old", "new"])
     #expect(!request.state.isLoading)
     subscription.cancel()
   }
@@ -493,10 +496,10 @@ struct RecoverableRequestTests {
     scheduler.advance()
     fail(.offline)
     scheduler.advance(by: 60)
-    #expect(upstream.subscriptionCount == 1)
+    expectEqual(upstream.subscriptionCount, 1)
     network.send(true)
     scheduler.advance()
-    #expect(upstream.subscriptionCount == 2)
+    expectEqual(upstream.subscriptionCount, 2)
   }
 
   @Test("the return of the network starts nothing after another failure, or while a try runs")
@@ -506,12 +509,12 @@ struct RecoverableRequestTests {
     network.send(false)
     network.send(true)
     scheduler.advance()
-    #expect(upstream.subscriptionCount == 1)
+    expectEqual(upstream.subscriptionCount, 1)
     fail(.permanent)
     network.send(false)
     network.send(true)
     scheduler.advance()
-    #expect(upstream.subscriptionCount == 1)
+    expectEqual(upstream.subscriptionCount, 1)
   }
 
   @Test("a new try outranks the one that runs, whose answer is dropped")
@@ -519,11 +522,11 @@ struct RecoverableRequestTests {
     let request = request()
     request.load()
     request.load()
-    #expect(upstream.cancelCount == 1)
+    expectEqual(upstream.cancelCount, 1)
     upstream.connections[0].send("old")
     upstream.connections[1].send("new")
     scheduler.advance()
-    #expect(request.state.value == "new")
+    expectEqual(request.state.value, "new")
   }
 
   @Test("a cancel takes error and countdown away, and keeps the value; a late answer is dropped")
@@ -535,12 +538,12 @@ struct RecoverableRequestTests {
     fail(.maintenance)
     request.cancel()
     #expect((request.state.value, request.state.problem, request.state.isLoading) == ("Sun", nil, false))
-    #expect(scheduler.pendingCount == 0)
+    expectEqual(scheduler.pendingCount, 0)
     request.load()
     request.cancel()
     upstream.send("late")
     scheduler.advance()
-    #expect(request.state.value == "Sun")
+    expectEqual(request.state.value, "Sun")
   }
 
   @Test("a cancelled request shows no error")
@@ -549,7 +552,7 @@ struct RecoverableRequestTests {
     request.load()
     fail(.cancelled)
     #expect(request.state.problem == nil)
-    #expect(request.state.problemCount == 0)
+    expectEqual(request.state.problemCount, 0)
     #expect(!request.state.isLoading)
   }
 
@@ -563,12 +566,12 @@ struct RecoverableRequestTests {
       fail(.maintenance)
     }
     #expect(weakRequest == nil)
-    #expect(scheduler.pendingCount == 0)
+    expectEqual(scheduler.pendingCount, 0)
     do {
       let request = request()
       request.load()
     }
-    #expect(upstream.cancelCount == 1)
+    expectEqual(upstream.cancelCount, 1)
   }
 
   @Test("the problem as text, with its countdown")
@@ -577,12 +580,12 @@ struct RecoverableRequestTests {
     request.load()
     fail(.maintenance)
     scheduler.advance(by: 5)
-    #expect(request.state.problem?.rendered.contains("Trying again in 12 s") == true)
+    expectEqual(request.state.problem?.rendered.contains("Trying again in 12 s"), true)
     request.retry()
-    #expect(request.state.problem?.rendered.contains("Trying again …") == true)
+    expectEqual(request.state.problem?.rendered.contains("Trying again …"), true)
     // A try that was cancelled leaves the error, and no countdown.
     fail(.cancelled)
     #expect(request.state.problem?.secondsLeft == nil)
-    #expect(request.state.problem?.rendered.contains("Trying again") == false)
+    expectEqual(request.state.problem?.rendered.contains("Trying again"), false)
   }
 }

@@ -1,3 +1,5 @@
+import Expectations
+
 #if Redis
   import Combine
   import Rebound
@@ -44,7 +46,7 @@
       await running.until(3)
       for bulkhead in bulkheads {
         let refusal = await #expect(throws: BulkheadFull.self) { try await bulkhead.run {} }
-        #expect(refusal?.limit == 3)
+        expectEqual(refusal?.limit, 3)
       }
       #expect(await calls[0].end())
       // The place is free as soon as the server has been told, on the same connection.
@@ -68,10 +70,10 @@
         await events.until(1 + number)
       }
       await #expect(throws: BulkheadFull.self) { try await bulkhead.run {} }
-      #expect(bulkhead.snapshot == .init(running: 1, queued: 2, limit: 1))
+      expectEqual(bulkhead.snapshot, .init(running: 1, queued: 2, limit: 1))
       #expect(await first.end())
       for task in waiting { try await task.value }
-      #expect(order.entries == [1, 2])
+      expectEqual(order.entries, [1, 2])
     }
 
     @Test func aPlaceThatComesForSomebodyWhoHasGoneIsGivenBack() async throws {
@@ -107,7 +109,7 @@
       bulkhead.settle(places.entries[1], .succeeded, execution)
       await places.until(3)
       bulkhead.settle(places.entries[2], .succeeded, execution)
-      #expect(bulkhead.snapshot == .init(running: 0, queued: 0, limit: 1))
+      expectEqual(bulkhead.snapshot, .init(running: 0, queued: 0, limit: 1))
       withExtendedLifetime([first, second, third]) {}
     }
 
@@ -137,7 +139,7 @@
       let first = Call(bulkhead, running: running)
       await running.until(1)
       let refusal = await #expect(throws: BulkheadFull.self) { try await bulkhead.run {} }
-      #expect(refusal?.waited == .milliseconds(30))
+      expectEqual(refusal?.waited, .milliseconds(30))
       #expect(await first.end())
     }
 
@@ -164,7 +166,7 @@
       await events.until(queued)
       scheduler.advance(by: .seconds(4))
       let refusal = #expect(throws: BulkheadFull.self) { try answers.entries.first?.get() }
-      #expect(refusal?.waited == .seconds(10))
+      expectEqual(refusal?.waited, .seconds(10))
       for call in [first, second] { #expect(await call.end()) }
       withExtendedLifetime(waiting) {}
     }
@@ -183,7 +185,7 @@
       second.cancel()
       #expect(await !second.result())
       #expect(await first.end())
-      #expect(bulkhead.snapshot == .init(running: 0, queued: 0, limit: 1))
+      expectEqual(bulkhead.snapshot, .init(running: 0, queued: 0, limit: 1))
       try await bulkhead.run {}
     }
 
@@ -199,7 +201,7 @@
       let link = await Link.ready(server.address)
       var dead = RedisCommand(FleetBulkhead.script, keys: ["rebound:{test:db}:places"])
       for word in ["dead", "1", "200"] { dead.add(word) }
-      #expect(await link.send(dead) == .success(.integer(1)))
+      await expectEqual(link.send(dead), .success(.integer(1)))
       try await bulkhead.run {}
     }
 
@@ -276,7 +278,7 @@
       }
       try server.start()
       await answers.until(1)
-      #expect(answers.entries == [false])
+      expectEqual(answers.entries, [false])
       #expect(await call.end())
     }
 

@@ -1,3 +1,5 @@
+import Expectations
+
 #if Redis
   import Rebound
   import Testing
@@ -37,8 +39,8 @@
         }
         return await group.reduce(into: []) { $0.append($1) }
       }
-      #expect(values == [Int?](repeating: 7, count: 1_000))
-      #expect(calls.count == 1)
+      expectEqual(values, [Int?](repeating: 7, count: 1_000))
+      expectEqual(calls.count, 1)
     }
 
     @Test func aClaimIsGivenToOneAndEndsWithTheValue() async throws {
@@ -50,9 +52,9 @@
       let claim = try #require(first.claim)
       async let other = storages[1].look("oslo")
       storages[0].store(7, lifetime: good, for: "oslo", under: claim)
-      #expect(await other.stored?.value == 7)
+      await expectEqual(other.stored?.value, 7)
       #expect(await other.claim == nil)
-      #expect(await storages[1].peek("oslo")?.lifetime == good)
+      await expectEqual(storages[1].peek("oslo")?.lifetime, good)
       #expect(await storages[1].peek("bern") == nil)
     }
 
@@ -63,7 +65,7 @@
       let stale = CacheLifetime(fresh: .zero, staleWhileRevalidate: .seconds(3_600))
       storages[0].store(7, lifetime: stale, for: "oslo", under: nil)
       let first = await storages[0].look("oslo")
-      #expect(first.stored?.value == 7)
+      expectEqual(first.stored?.value, 7)
       let claim = try #require(first.claim)
       let second = await storages[1].look("oslo")
       #expect(second.stored?.value == 7 && second.claim == nil)
@@ -84,7 +86,7 @@
       await settled(fleets[0])
       early.store(2, lifetime: good, for: "oslo", under: second)
       await settled(fleets[1])
-      #expect(await early.peek("oslo")?.value == 2)
+      await expectEqual(early.peek("oslo")?.value, 2)
     }
 
     @Test func aKeyIsForgottenForAll() async throws {
@@ -93,7 +95,7 @@
       let storages = try fleets.map { try storage($0) }
       storages[0].store(7, lifetime: good, for: "{oslo}", under: nil)
       await settled(fleets[0])
-      #expect(await storages[1].peek("{oslo}")?.value == 7)
+      await expectEqual(storages[1].peek("{oslo}")?.value, 7)
       storages[1].remove("{oslo}")
       await settled(fleets[1])
       #expect(await storages[0].peek("{oslo}") == nil)
@@ -110,7 +112,7 @@
         admins.store(2, lifetime: good, for: "1", under: nil)
       }
       await settled(fleet)
-      #expect(await users.peek("admin:1")?.value == 1)
+      await expectEqual(users.peek("admin:1")?.value, 1)
     }
 
     @Test func anEntryExpiresWhenItIsGoodForNothing() async throws {
@@ -144,7 +146,7 @@
       let before = await link.send(RedisCommand("HGET", key, "stored"))
       // In the year 2100, as far as that one knew.
       let ahead = RedisCommand("HSET", key, "stored", "4102444800000")
-      #expect(await link.send(ahead) == .success(.integer(0)))
+      await expectEqual(link.send(ahead), .success(.integer(0)))
       let finding = await storage.look("oslo")
       #expect(finding.stored?.age == .zero && finding.claim == nil)
       guard case .success(.bytes(let first)) = before,
@@ -163,8 +165,8 @@
       server.kill()
       let fleet = try Fleet("test", at: server.address, instances: 2, settings: .patient)
       let cache = Forecasts(policy: try CachePolicy(fresh: .seconds(60)), storage: try storage(fleet))
-      #expect(try await cache.value(for: "oslo") { 7 }.value == 7)
-      #expect(try await cache.value(for: "oslo") { 8 }.value == 7)
+      try await expectEqual(cache.value(for: "oslo") { 7 }.value, 7)
+      try await expectEqual(cache.value(for: "oslo") { 8 }.value, 7)
     }
 
     @Test func whatAnotherVersionHasStoredIsFetchedAnew() async throws {
@@ -183,8 +185,9 @@
       let server = try RedisServer()
       let fleet = try await Fleet.joined(1, at: server)[0]
       let link = await Link.ready(server.address)
-      #expect(
-        await link.send(RedisCommand("SET", "rebound:{test:forecasts:oslo}:entry", "warm")) == .success(.status("OK"))
+      await expectEqual(
+        link.send(RedisCommand("SET", "rebound:{test:forecasts:oslo}:entry", "warm")),
+        .success(.status("OK"))
       )
       let finding = try await storage(fleet).look("oslo")
       #expect(finding.stored == nil && finding.claim == nil)
@@ -203,8 +206,8 @@
         }
         return await group.reduce(into: []) { $0.append($1) }
       }
-      #expect(calls.count == 5)
-      #expect(answers.compactMap { $0 }.sorted() == (1...5).flatMap { [Int](repeating: $0, count: 40) })
+      expectEqual(calls.count, 5)
+      expectEqual(answers.compactMap { $0 }.sorted(), (1...5).flatMap { [Int](repeating: $0, count: 40) })
       server.kill()
       await fleets[0].until { !$0.isJoined }
       await #expect(throws: IdempotencyKeyUnknown(key: "order 0")) { try await keys[0].run("order 0") { 7 } }
@@ -223,7 +226,7 @@
       #expect(answer.value == 7 && answer.reason is Down)
       server.kill()
       await fleets[0].until { !$0.isJoined }
-      #expect(try await stores[0].run(for: "oslo") { throw Down() }.value == 7)
+      try await expectEqual(stores[0].run(for: "oslo") { throw Down() }.value, 7)
     }
 
     @Test func leasesThatMakeNoSenseAreRefused() throws {

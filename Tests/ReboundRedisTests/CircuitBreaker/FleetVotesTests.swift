@@ -1,3 +1,5 @@
+import Expectations
+
 #if Redis
   import Rebound
   import ReboundTesting
@@ -35,7 +37,7 @@
       fleets[2].onEvent { events.write($0) }
       for other in others { try fail(other) }
       await fleets[2].until { _ in breaker.state == .open || events.count > 0 }
-      #expect(breaker.state == .open)
+      expectEqual(breaker.state, .open)
       #expect(events.entries.isEmpty)
       let refusal = #expect(throws: CircuitOpen.self) { try breaker.acquire() }
       #expect(try #require(refusal?.retryAfter) <= .seconds(600))
@@ -52,13 +54,13 @@
         let beats = Log<Void>()
         await fleet.until { _ in beats.number(()) > 3 }
         _ = await fleet.ask(RedisCommand("PING"))
-        #expect(await link.send(votes) == .success(.integer(count)))
+        await expectEqual(link.send(votes), .success(.integer(count)))
       }
       try fail(own[0])
       await expectVotes(1)
       try fail(own[1])
       await expectVotes(1)
-      #expect(other.state == .closed)
+      expectEqual(other.state, .closed)
       own[0].close()
       await expectVotes(1)
       own[1].close()
@@ -76,7 +78,7 @@
       try fail(breakers[0])
       let beats = Log<Void>()
       await fleets[1].until { _ in beats.number(()) > 10 }
-      #expect(breakers.map(\.state) == [.open, .closed, .closed])
+      expectEqual(breakers.map(\.state), [.open, .closed, .closed])
     }
 
     @Test func anOpeningByTheClockOfAServerThatWasAheadIsForgotten() async throws {
@@ -85,12 +87,12 @@
       let link = await Link.ready(server.address)
       let key = "rebound:{test:weather}:open"
       // In the year 2100, as far as that one knew.
-      #expect(await link.send(RedisCommand("SET", key, "4102444800.5")) == .success(.status("OK")))
+      await expectEqual(link.send(RedisCommand("SET", key, "4102444800.5")), .success(.status("OK")))
       let breakers = try breakers(fleets)
       let beats = Log<Void>()
       await fleets[2].until { _ in beats.number(()) > 5 }
-      #expect(breakers.map(\.state) == [.closed, .closed, .closed])
-      #expect(await link.send(RedisCommand("EXISTS", key)) == .success(.integer(0)))
+      expectEqual(breakers.map(\.state), [.closed, .closed, .closed])
+      await expectEqual(link.send(RedisCommand("EXISTS", key)), .success(.integer(0)))
       // What the votes say from here on holds.
       for breaker in breakers.prefix(2) { try fail(breaker) }
       await fleets[2].until { _ in breakers[2].state == .open }
@@ -105,7 +107,7 @@
       let link = await Link.ready(server.address)
       let beats = Log<Void>()
       await fleets[2].until { _ in beats.number(()) > 5 }
-      #expect(await link.send(RedisCommand("ZCARD", "rebound:{test:weather}:votes")) == .success(.integer(2)))
+      await expectEqual(link.send(RedisCommand("ZCARD", "rebound:{test:weather}:votes")), .success(.integer(2)))
     }
 
     @Test func aMemberAndItsVoteStayBesideThoseWithAFasterHeartbeat() async throws {
@@ -137,7 +139,7 @@
       try fail(breakers[1])
       let after = Log<Void>()
       await fleets[2].until { _ in after.number(()) > 10 }
-      #expect(breakers[2].state == .closed)
+      expectEqual(breakers[2].state, .closed)
     }
 
     @Test func aBreakerThatAsksAgainTakesItsVoteBack() async throws {
@@ -149,7 +151,7 @@
       let beats = Log<Void>()
       await fleet.until { _ in beats.number(()) > 3 }
       let link = await Link.ready(server.address)
-      #expect(await link.send(RedisCommand("ZCARD", "rebound:{test:weather}:votes")) == .success(.integer(0)))
+      await expectEqual(link.send(RedisCommand("ZCARD", "rebound:{test:weather}:votes")), .success(.integer(0)))
     }
 
     @Test func aQuorumIsOfAllThatThereWereOfLate() async throws {
@@ -158,7 +160,7 @@
       await fleets[0].until { $0.electorate == 3 }
       fleets.removeLast(2)
       await fleets[0].until { $0.instances == 1 }
-      #expect(fleets[0].electorate == 3)
+      expectEqual(fleets[0].electorate, 3)
     }
 
     @Test func afterAWhileThoseThatWereCountNoMore() async throws {
@@ -168,7 +170,7 @@
       var fleets = try await Fleet.joined(3, at: server, settings: settings)
       fleets.removeLast(2)
       await fleets[0].until { $0.electorate == 1 }
-      #expect(fleets[0].instances == 1)
+      expectEqual(fleets[0].instances, 1)
     }
 
     @Test func theSimulatedServerCountsAsTheScriptDoes() async throws {
@@ -195,7 +197,7 @@
             Issue.record("no answer")
             return
           }
-          #expect((name == .bytes([])) == (expected == nil))
+          expectEqual(name == .bytes([]), expected == nil)
         }
       }
     }
@@ -206,18 +208,18 @@
       let fleet = try Fleet("test", at: server.address, instances: 3, settings: .patient)
       let breaker = try breakers([fleet])[0]
       try fail(breaker)
-      #expect(breaker.state == .open)
+      expectEqual(breaker.state, .open)
     }
 
     @Test(arguments: [(1, 2), (2, 2), (3, 2), (4, 3), (10, 6)])
     func aMajorityIsMoreThanHalfAndTwoAtLeast(instances: Int, votes: Int) {
-      #expect(Quorum.majority.votes(of: instances) == votes)
+      expectEqual(Quorum.majority.votes(of: instances), votes)
     }
 
     @Test func aQuorumOfOneIsRefused() throws {
-      #expect(#expect(throws: InvalidPolicy.self) { try Quorum.share(0.5, atLeast: 1) }?.setting == "minimum")
-      #expect(#expect(throws: InvalidPolicy.self) { try Quorum.share(1.5) }?.setting == "share")
-      #expect(try Quorum.share(1).votes(of: 4) == 4)
+      expectEqual(#expect(throws: InvalidPolicy.self) { try Quorum.share(0.5, atLeast: 1) }?.setting, "minimum")
+      expectEqual(#expect(throws: InvalidPolicy.self) { try Quorum.share(1.5) }?.setting, "share")
+      try expectEqual(Quorum.share(1).votes(of: 4), 4)
     }
   }
 #endif

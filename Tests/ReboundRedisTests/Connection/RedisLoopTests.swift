@@ -1,3 +1,5 @@
+import Expectations
+
 #if Redis
   import Rebound
   import Testing
@@ -14,7 +16,7 @@
         link.loop.post(RedisRequest(RedisCommand("INCR", "counter"), limit: .seconds(60)) { answers.write($0) })
       }
       await answers.until(10_000)
-      #expect(answers.entries == (1...10_000).map { .success(.integer($0)) })
+      expectEqual(answers.entries, (1...10_000).map { .success(.integer($0)) })
     }
 
     @Test func answersHaveTheFormThatTheServerGivesThem() async throws {
@@ -22,18 +24,18 @@
       let link = await Link.ready(server.address)
       var command = RedisCommand("SET", "bytes")
       command.add([0, 13, 10, 255])
-      #expect(await link.send(command) == .success(.status("OK")))
-      #expect(await link.send(RedisCommand("GET", "bytes")) == .success(.bytes([0, 13, 10, 255])))
-      #expect(await link.send(RedisCommand("GET", "nothing")) == .success(.missing))
-      #expect(
-        await link.send(RedisCommand("MGET", "nothing", "bytes"))
-          == .success(.array([.missing, .bytes([0, 13, 10, 255])]))
+      await expectEqual(link.send(command), .success(.status("OK")))
+      await expectEqual(link.send(RedisCommand("GET", "bytes")), .success(.bytes([0, 13, 10, 255])))
+      await expectEqual(link.send(RedisCommand("GET", "nothing")), .success(.missing))
+      await expectEqual(
+        link.send(RedisCommand("MGET", "nothing", "bytes")),
+        .success(.array([.missing, .bytes([0, 13, 10, 255])]))
       )
       let refusal = await link.send(RedisCommand("NONSENSE"))
       #expect(try refusal.get().isError)
       var numbers = RedisCommand("ECHO")
       numbers.add(.min)
-      #expect(await link.send(numbers) == .success(.bytes(Array("-9223372036854775808".utf8))))
+      await expectEqual(link.send(numbers), .success(.bytes(Array("-9223372036854775808".utf8))))
     }
 
     @Test func aScriptThatTheServerHasForgottenIsSentAgain() async throws {
@@ -42,9 +44,9 @@
       let link = await Link.ready(server.address, scripts: [script])
       var call = RedisCommand(script, keys: ["a", "b"])
       call.add(41)
-      #expect(await link.send(call) == .success(.array([.integer(42), .integer(2)])))
-      #expect(await link.send(RedisCommand("SCRIPT", "FLUSH")) == .success(.status("OK")))
-      #expect(await link.send(call) == .success(.array([.integer(42), .integer(2)])))
+      await expectEqual(link.send(call), .success(.array([.integer(42), .integer(2)])))
+      await expectEqual(link.send(RedisCommand("SCRIPT", "FLUSH")), .success(.status("OK")))
+      await expectEqual(link.send(call), .success(.array([.integer(42), .integer(2)])))
     }
 
     @Test func aLostConnectionFailsWhatWaitsAndIsMadeAgain() async throws {
@@ -57,7 +59,7 @@
       #expect(throws: RedisFailure.self) { try result.get() }
       try server.start()
       await link.untilReady(2)
-      #expect(await link.send(RedisCommand("PING")) == .success(.status("PONG")))
+      await expectEqual(link.send(RedisCommand("PING")), .success(.status("PONG")))
     }
 
     @Test func withoutAConnectionACommandFailsAtOnce() async throws {
@@ -65,7 +67,7 @@
       server.kill()
       let link = Link(server.address)
       await link.statuses.until(1)
-      #expect(await link.send(RedisCommand("PING")) == .failure(.disconnected))
+      await expectEqual(link.send(RedisCommand("PING")), .failure(.disconnected))
     }
 
     @Test func theRetryPolicySaysHowOftenAConnectionIsTried() async throws {
@@ -100,7 +102,7 @@
       let link = Link(proxy.address, reconnect: RetryPolicy(clamping: 1, backoff: .constant(.milliseconds(1))))
       for round in 1...4 {
         await link.statuses.until(2 * round - 1)
-        #expect(await link.send(RedisCommand("PING")) == .success(.status("PONG")))
+        await expectEqual(link.send(RedisCommand("PING")), .success(.status("PONG")))
         proxy.drop()
         await link.statuses.until(2 * round)
         guard case .lost = link.statuses.entries[2 * round - 1] else {
@@ -116,10 +118,10 @@
       let late = Log<RedisReply>()
       server.freeze()
       let answer = await link.send(RedisCommand("INCR", "a"), limit: .milliseconds(20)) { late.write($0) }
-      #expect(answer == .failure(.timedOut(after: .milliseconds(20))))
+      expectEqual(answer, .failure(.timedOut(after: .milliseconds(20))))
       server.thaw()
       await late.until(1)
-      #expect(late.entries == [.integer(1)])
+      expectEqual(late.entries, [.integer(1)])
     }
 
     @Test func aCancelEndsTheWaitAndWhatComesAllTheSameIsLate() async throws {
@@ -132,13 +134,13 @@
       }
       // Before the command is written, or behind it: both are right.
       task.cancel()
-      #expect(await task.value == .failure(.cancelled))
+      await expectEqual(task.value, .failure(.cancelled))
       server.thaw()
       guard case .success(.integer(let next)) = await link.send(RedisCommand("INCR", "a")) else {
         Issue.record("no answer")
         return
       }
-      #expect(late.entries == (next == 2 ? [.integer(1)] : []))
+      expectEqual(late.entries, next == 2 ? [.integer(1)] : [])
     }
 
     @Test func aTaskThatIsCancelledBeforeSendsNothing() async throws {
@@ -149,8 +151,8 @@
         return await loop.send(RedisCommand("INCR", "a"), limit: .seconds(60), isCancellable: true)
       }
       task.cancel()
-      #expect(await task.value == .failure(.cancelled))
-      #expect(await link.send(RedisCommand("INCR", "a")) == .success(.integer(1)))
+      await expectEqual(task.value, .failure(.cancelled))
+      await expectEqual(link.send(RedisCommand("INCR", "a")), .success(.integer(1)))
     }
 
     @Test func aConnectionThatStaysSilentIsGivenUp() async throws {
@@ -159,7 +161,7 @@
       await link.untilReady(1)
       server.freeze()
       let answer = await link.send(RedisCommand("PING"))
-      #expect(answer == .failure(.timedOut(after: .milliseconds(50))))
+      expectEqual(answer, .failure(.timedOut(after: .milliseconds(50))))
       server.thaw()
       await link.untilReady(2)
     }
@@ -176,10 +178,10 @@
       var address = server.address
       address.password = "open sesame"
       let open = await Link.ready(address)
-      #expect(await open.send(RedisCommand("PING")) == .success(.status("PONG")))
+      await expectEqual(open.send(RedisCommand("PING")), .success(.status("PONG")))
       address.username = "default"
       let named = await Link.ready(address)
-      #expect(await named.send(RedisCommand("PING")) == .success(.status("PONG")))
+      await expectEqual(named.send(RedisCommand("PING")), .success(.status("PONG")))
     }
 
     @Test(arguments: ["open sesame", String(repeating: "open sesame", count: 30)])
@@ -207,7 +209,7 @@
         link.loop.post(RedisRequest(RedisCommand("PING"), limit: .seconds(60)) { answers.write($0) })
       }
       await answers.until(2)
-      #expect(answers.entries == [.failure(.overloaded(waiting: 10)), .failure(.overloaded(waiting: 10))])
+      expectEqual(answers.entries, [.failure(.overloaded(waiting: 10)), .failure(.overloaded(waiting: 10))])
       server.thaw()
       await answers.until(12)
     }
@@ -218,15 +220,15 @@
       server.freeze()
       async let answer = link.send(RedisCommand("PING"))
       link.loop.close()
-      #expect(await answer == .failure(.closed))
-      #expect(await link.send(RedisCommand("PING")) == .failure(.closed))
+      await expectEqual(answer, .failure(.closed))
+      await expectEqual(link.send(RedisCommand("PING")), .failure(.closed))
     }
 
     @Test func digestsAreThoseOfTheStandard() {
-      #expect(SHA1.hexadecimalDigest(of: Array("abc".utf8)) == Array("a9993e364706816aba3e25717850c26c9cd0d89d".utf8))
-      #expect(SHA1.hexadecimalDigest(of: []) == Array("da39a3ee5e6b4b0d3255bfef95601890afd80709".utf8))
+      expectEqual(SHA1.hexadecimalDigest(of: Array("abc".utf8)), Array("a9993e364706816aba3e25717850c26c9cd0d89d".utf8))
+      expectEqual(SHA1.hexadecimalDigest(of: []), Array("da39a3ee5e6b4b0d3255bfef95601890afd80709".utf8))
       let long = Array("abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq".utf8)
-      #expect(SHA1.hexadecimalDigest(of: long) == Array("84983e441c3bd26ebaae4aa1f95129e5e54670f1".utf8))
+      expectEqual(SHA1.hexadecimalDigest(of: long), Array("84983e441c3bd26ebaae4aa1f95129e5e54670f1".utf8))
     }
   }
 #endif

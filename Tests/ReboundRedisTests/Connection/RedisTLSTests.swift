@@ -1,3 +1,5 @@
+import Expectations
+
 #if Redis
   import Foundation
   import Rebound
@@ -32,7 +34,7 @@
         link.loop.post(RedisRequest(RedisCommand("INCR", "counter"), limit: .seconds(60)) { answers.write($0) })
       }
       await answers.until(10_000)
-      #expect(answers.entries == (1...10_000).map { .success(.integer($0)) })
+      expectEqual(answers.entries, (1...10_000).map { .success(.integer($0)) })
     }
 
     @Test func muchMoreThanASocketTakesIsWrittenAndRead() async throws {
@@ -46,7 +48,7 @@
         link.loop.post(RedisRequest(echo, limit: .seconds(60)) { echoes.write($0) })
       }
       await echoes.until(3)
-      #expect(echoes.entries == Array(repeating: .success(.bytes(bytes)), count: 3))
+      expectEqual(echoes.entries, Array(repeating: .success(.bytes(bytes)), count: 3))
     }
 
     @Test func aFleetIsJoinedOverAnEncryptedConnection() async throws {
@@ -55,7 +57,7 @@
       address.password = "open sesame"
       let fleet = try Fleet("test", at: address, instances: 3, settings: .patient)
       await fleet.until { $0.isJoined }
-      #expect(fleet.instances == 1)
+      expectEqual(fleet.instances, 1)
     }
 
     @Test func aServerWhoseAuthorityNobodyTrustsIsRefused() async throws {
@@ -67,29 +69,29 @@
     @Test func aCertificateForAnotherNameIsRefused() async throws {
       let server = try RedisServer(tls: certificates.options("other"))
       let tls = RedisTLS(trusting: certificates.trust)
-      #expect(try await refusal(server.address(tls)) == "TLS, the certificate: IP address mismatch")
-      #expect(try await refusal(server.address(tls, host: "localhost")) == "TLS, the certificate: hostname mismatch")
+      try await expectEqual(refusal(server.address(tls)), "TLS, the certificate: IP address mismatch")
+      try await expectEqual(refusal(server.address(tls, host: "localhost")), "TLS, the certificate: hostname mismatch")
     }
 
     @Test func aCertificateThatHasExpiredIsRefused() async throws {
       let server = try RedisServer(tls: certificates.options("expired"))
       let reason = try await refusal(server.address(RedisTLS(trusting: certificates.trust)))
-      #expect(reason == "TLS, the certificate: certificate has expired")
+      expectEqual(reason, "TLS, the certificate: certificate has expired")
     }
 
     @Test(arguments: ["localhost", "redis.test"]) func theNameThatIsGivenIsTheOneThatCounts(name: String) async throws {
       let server = try RedisServer(tls: certificates.options())
       let link = await Link.ready(server.address(RedisTLS(trusting: certificates.trust, serverName: name)))
-      #expect(await link.send(RedisCommand("PING")) == .success(.status("PONG")))
+      await expectEqual(link.send(RedisCommand("PING")), .success(.status("PONG")))
       let other = RedisTLS(trusting: certificates.trust, serverName: "else.test")
-      #expect(try await refusal(server.address(other)) == "TLS, the certificate: hostname mismatch")
+      try await expectEqual(refusal(server.address(other)), "TLS, the certificate: hostname mismatch")
     }
 
     @Test func aServerThatAsksForACertificateGetsIt() async throws {
       let server = try RedisServer(tls: certificates.options(asksClients: true))
       let tls = RedisTLS(trusting: certificates.trust, certificate: certificates.client)
       let link = await Link.ready(server.address(tls))
-      #expect(await link.send(RedisCommand("PING")) == .success(.status("PONG")))
+      await expectEqual(link.send(RedisCommand("PING")), .success(.status("PONG")))
       let reason = try await refusal(server.address(RedisTLS(trusting: certificates.trust)))
       // The server's word may be lost with the connection, which it ends at once.
       #expect(reason.hasPrefix("TLS, the handshake: ") || reason == "Connection reset by peer", "\(reason)")
@@ -99,8 +101,9 @@
       let server = try RedisServer()
       let tls = RedisTLS(trusting: certificates.trust)
       let reason = try await refusal(server.address(tls), connectLimit: .milliseconds(200))
-      #expect(
-        reason == "TLS, the handshake: no answer within 0.2 seconds; look whether the server encrypts on this port"
+      expectEqual(
+        reason,
+        "TLS, the handshake: no answer within 0.2 seconds; look whether the server encrypts on this port"
       )
     }
 
@@ -175,7 +178,7 @@
         Issue.record("told \(link.statuses.entries)")
         return
       }
-      #expect(reason == .connection("the server has closed it"))
+      expectEqual(reason, .connection("the server has closed it"))
     }
 
     @Test func aLostConnectionIsMadeAgain() async throws {
@@ -185,7 +188,7 @@
       await link.statuses.until(2)
       try server.start()
       await link.untilReady(2)
-      #expect(await link.send(RedisCommand("PING")) == .success(.status("PONG")))
+      await expectEqual(link.send(RedisCommand("PING")), .success(.status("PONG")))
     }
   }
 #endif

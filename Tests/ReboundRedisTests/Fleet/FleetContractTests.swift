@@ -1,3 +1,5 @@
+import Expectations
+
 #if Redis
   import Combine
   import Rebound
@@ -105,15 +107,15 @@
       second.cancel()
       // Another thread may still be telling that it waits, and tells this, too.
       await until { !subject.isWaiting() }
-      #expect(subject.isWaiting() == false)
+      expectEqual(subject.isWaiting(), false)
       let task = Task { try await subject.run { 1 } }
       await until(subject.isWaiting)
       task.cancel()
       await #expect(throws: CancellationError.self) { try await task.value }
-      #expect(subject.isWaiting() == false)
+      expectEqual(subject.isWaiting(), false)
       release(first)
       await until(subject.isIdle)
-      #expect(upstreams[1].subscriptionCount == 0)
+      expectEqual(upstreams[1].subscriptionCount, 0)
       #expect(second.completions.isEmpty)
     }
 
@@ -124,7 +126,7 @@
       let recorder = subscribe(subject, to: upstream)
       await until { upstream.subscriptionCount == 1 }
       recorder.cancel()
-      #expect(upstream.cancelCount == 1)
+      expectEqual(upstream.cancelCount, 1)
       await until(subject.isIdle)
       let begun = Log<Void>()
       let task = Task {
@@ -149,12 +151,12 @@
       let upstream = Upstream()
       let recorder = subscribe(subject, to: upstream, requesting: .max(2))
       await until { upstream.subscriptionCount == 1 }
-      #expect(upstream.requests.reduce(.none, +) == .max(2))
+      expectEqual(upstream.requests.reduce(.none, +), .max(2))
       for value in 1...5 { upstream.send(value) }
-      #expect(recorder.values == [1, 2])
+      expectEqual(recorder.values, [1, 2])
       for _ in 1...2 { upstream.send(completion: .failure(Failed.once)) }
       upstream.send(completion: .finished)
-      #expect(recorder.completions.count == 1)
+      expectEqual(recorder.completions.count, 1)
       #expect(recorder.failure is Failed)
       await until(subject.isIdle)
     }
@@ -175,7 +177,7 @@
           await Task.yield()
         }
       }
-      #expect(try await function.value == 1)
+      try await expectEqual(function.value, 1)
       await #expect(throws: Failed.self) { try await subject.run { throw Failed.once } }
       let last = subscribe(subject, to: upstreams[1])
       await until { upstreams[1].subscriptionCount == 1 }
@@ -183,7 +185,7 @@
       await time.value
       upstreams[1].send(1)
       upstreams[1].send(completion: .finished)
-      #expect(last.values == [1])
+      expectEqual(last.values, [1])
       #expect(last.isFinished)
       await until(subject.isIdle)
     }

@@ -1,3 +1,5 @@
+import Expectations
+
 #if Redis
   import Combine
   import Rebound
@@ -11,7 +13,7 @@
     @Test func theServerCountsTheMembers() async throws {
       let server = try RedisServer()
       var fleets = try await Fleet.joined(3, at: server)
-      #expect(fleets[0].instances == 3)
+      expectEqual(fleets[0].instances, 3)
       fleets.removeLast()
       await fleets[0].until { $0.instances == 2 }
     }
@@ -27,14 +29,14 @@
       await fleet.until { $0.isJoined }
       let link = await Link.ready(server.address)
       let count = RedisCommand("ZCARD", "rebound:{test}:members")
-      #expect(await link.send(count) == .success(.integer(1)))
+      await expectEqual(link.send(count), .success(.integer(1)))
       await fleet.leave()
-      #expect(await link.send(count) == .success(.integer(0)))
+      await expectEqual(link.send(count), .success(.integer(0)))
       #expect(!fleet.isJoined)
       #expect(await fleet.ask(RedisCommand("ECHO", "7")) == nil)
       await fleet.leave()
-      #expect(events.entries.filter { $0 == .left }.count == 1)
-      #expect(events.entries.last == .left)
+      expectEqual(events.entries.filter { $0 == .left }.count, 1)
+      expectEqual(events.entries.last, .left)
     }
 
     @Test func noHeartbeatBringsBackWhoHasLeft() async throws {
@@ -44,7 +46,7 @@
       await fleets[1].until { $0.instances == 1 }
       let beats = Log<Void>()
       await fleets[1].until { _ in beats.number(()) > 4 }
-      #expect(fleets[1].instances == 1)
+      expectEqual(fleets[1].instances, 1)
       #expect(!fleets[0].isJoined)
     }
 
@@ -53,8 +55,8 @@
       let events = Log<FleetEvent>()
       fleet.onEvent { events.write($0) }
       await fleet.leave()
-      #expect(events.entries.filter { $0 == .left }.count == 1)
-      #expect(events.entries.last == .left)
+      expectEqual(events.entries.filter { $0 == .left }.count, 1)
+      expectEqual(events.entries.last, .left)
     }
 
     @Test func whoReachesNoServerSaysWhy() async throws {
@@ -107,10 +109,10 @@
       server.kill()
       let fleet = try Fleet("test", at: server.address, instances: 4, settings: .patient)
       #expect(!fleet.isJoined)
-      #expect(fleet.instances == 4)
+      expectEqual(fleet.instances, 4)
       try server.start()
       await fleet.until { $0.isJoined }
-      #expect(fleet.instances == 1)
+      expectEqual(fleet.instances, 1)
     }
 
     @Test func aServerThatAnswersTooLateIsLeftAndJoinedAgain() async throws {
@@ -130,9 +132,9 @@
       let server = try RedisServer()
       let fleet = try await Fleet.joined(1, at: server)[0]
       let link = await Link.ready(server.address)
-      #expect(await link.send(RedisCommand("CONFIG", "SET", "maxmemory", "1")) == .success(.status("OK")))
+      await expectEqual(link.send(RedisCommand("CONFIG", "SET", "maxmemory", "1")), .success(.status("OK")))
       await fleet.until { !$0.isJoined }
-      #expect(await link.send(RedisCommand("CONFIG", "SET", "maxmemory", "0")) == .success(.status("OK")))
+      await expectEqual(link.send(RedisCommand("CONFIG", "SET", "maxmemory", "0")), .success(.status("OK")))
       await fleet.until { $0.isJoined }
     }
 
@@ -145,7 +147,7 @@
       // A script may answer as a node does.
       let node = RedisCommand("EVAL", "return redis.error_reply('MOVED 866 10.0.0.2:6379')", "0")
       #expect(await fleet.ask(node) == nil)
-      #expect(events.entries.dropFirst() == [.refused(.moved("MOVED 866 10.0.0.2:6379"))])
+      expectEqual(events.entries.dropFirst(), [.refused(.moved("MOVED 866 10.0.0.2:6379"))])
       #expect(fleet.isJoined)
       #expect("\(RedisFailure.moved("MOVED 866 10.0.0.2:6379"))".contains("proxy"))
     }
@@ -156,7 +158,7 @@
       let events = Log<FleetEvent>()
       fleets[0].onEvent { events.write($0) }
       let link = await Link.ready(server.address)
-      #expect(await link.send(RedisCommand("LPUSH", "rebound:{test:spoilt}:rate", "x")) == .success(.integer(1)))
+      await expectEqual(link.send(RedisCommand("LPUSH", "rebound:{test:spoilt}:rate", "x")), .success(.integer(1)))
       let spoilt = try fleets[0].rateLimiter("spoilt", policy: .tokenBucket(1_000, per: .seconds(3_600)))
       let well = try fleets.map { try $0.rateLimiter("well", policy: .tokenBucket(10, per: .seconds(3_600))) }
       var (decidedHere, decidedThere) = (0, 0)
@@ -165,8 +167,8 @@
         for limiter in well where (try? await limiter.run { true }) == true { decidedThere += 1 }
       }
       // Of the one its share, which is enough for all; of the other what there is for both.
-      #expect(decidedHere == 60)
-      #expect(decidedThere == 10)
+      expectEqual(decidedHere, 60)
+      expectEqual(decidedThere, 10)
       guard events.count == 1, case .refused(.refused(let text)) = events.entries[0], text.contains("WRONGTYPE") else {
         Issue.record("told \(events.entries)")
         return
@@ -182,7 +184,7 @@
       fleet.onEvent { events.write($0) }
       proxy.lead(to: new.port)
       let link = await Link.ready(old.address)
-      #expect(await link.send(RedisCommand("REPLICAOF", "127.0.0.1", "1")) == .success(.status("OK")))
+      await expectEqual(link.send(RedisCommand("REPLICAOF", "127.0.0.1", "1")), .success(.status("OK")))
       await events.until(2)
       guard case .fellBack(.refused(let text)) = events.entries[0], text.contains("READONLY"),
         case .joined = events.entries[1]
@@ -198,17 +200,17 @@
       let fleet = try Fleet("test", at: proxy.address, instances: 1, settings: .patient)
       await fleet.until { $0.isJoined }
       let link = await Link.ready(server.address)
-      #expect(await link.send(RedisCommand("REPLICAOF", "127.0.0.1", "1")) == .success(.status("OK")))
+      await expectEqual(link.send(RedisCommand("REPLICAOF", "127.0.0.1", "1")), .success(.status("OK")))
       await proxy.untilConnected(4)
       #expect(!fleet.isJoined)
-      #expect(await link.send(RedisCommand("REPLICAOF", "NO", "ONE")) == .success(.status("OK")))
+      await expectEqual(link.send(RedisCommand("REPLICAOF", "NO", "ONE")), .success(.status("OK")))
       await fleet.until { $0.isJoined }
     }
 
     @Test func whatAReplicaHasSaidIsNoReasonToLeaveTheServerBehindTheNextConnection() async throws {
       let (old, new) = (try RedisServer(), try RedisServer())
       let link = await Link.ready(old.address)
-      #expect(await link.send(RedisCommand("REPLICAOF", "127.0.0.1", "1")) == .success(.status("OK")))
+      await expectEqual(link.send(RedisCommand("REPLICAOF", "127.0.0.1", "1")), .success(.status("OK")))
       let proxy = try Proxy(to: old.port)
       var settings = FleetSettings.patient
       // Nothing but a new connection is a reason for a heartbeat, not even that the fleet was made: that one may come later.
@@ -233,7 +235,7 @@
       proxy.lead(to: new.port)
       proxy.drop()
       await fleet.until { $0.isJoined }
-      #expect(proxy.connectionCount == 2)
+      expectEqual(proxy.connectionCount, 2)
     }
 
     @Test func whatMakesNoSenseMakesTheConnectionAnew() async throws {
@@ -252,7 +254,7 @@
       }
       await fleet.until { $0.isJoined }
       #expect(proxy.connectionCount > 1)
-      #expect(await fleet.ask(RedisCommand("ECHO", "7")) == .bytes(Array("7".utf8)))
+      await expectEqual(fleet.ask(RedisCommand("ECHO", "7")), .bytes(Array("7".utf8)))
     }
 
     @Test func anAnswerTooFewMakesTheConnectionAnew() async throws {
@@ -273,8 +275,8 @@
       let server = try RedisServer()
       let fleets = try await Fleet.joined(2, at: server)
       let link = await Link.ready(server.address)
-      #expect(await link.send(RedisCommand("SCRIPT", "FLUSH")) == .success(.status("OK")))
-      #expect(await link.send(RedisCommand("FLUSHALL")) == .success(.status("OK")))
+      await expectEqual(link.send(RedisCommand("SCRIPT", "FLUSH")), .success(.status("OK")))
+      await expectEqual(link.send(RedisCommand("FLUSHALL")), .success(.status("OK")))
       let beats = Log<Void>()
       await fleets[0].until { $0.isJoined && $0.instances == 2 && beats.number(()) > 4 }
       withExtendedLifetime(fleets) {}
@@ -288,9 +290,9 @@
       // In the year 2100, as far as that one knew.
       let future = "4102444800000"
       for key in [members, votes, places] {
-        #expect(await link.send(RedisCommand("ZADD", key, future, "dead")) == .success(.integer(1)))
+        await expectEqual(link.send(RedisCommand("ZADD", key, future, "dead")), .success(.integer(1)))
       }
-      #expect(await link.send(RedisCommand("SET", peak, "9", "PXAT", future)) == .success(.status("OK")))
+      await expectEqual(link.send(RedisCommand("SET", peak, "9", "PXAT", future)), .success(.status("OK")))
       let fleet = try await Fleet.joined(1, at: server)[0]
       let breaker = try fleet.circuitBreaker("weather", policy: .consecutive(2))
       let bulkhead = try fleet.bulkhead("db", policy: BulkheadPolicy(maxConcurrent: 2), lease: .seconds(3_600))
@@ -299,11 +301,11 @@
       await fleet.until { _ in beats.number(()) > 3 }
       _ = await fleet.ask(RedisCommand("PING"))
       for key in [members, votes, places] {
-        #expect(await link.send(RedisCommand("ZCOUNT", key, future, "+inf")) == .success(.integer(0)))
+        await expectEqual(link.send(RedisCommand("ZCOUNT", key, future, "+inf")), .success(.integer(0)))
       }
       #expect(try #require(try await link.send(RedisCommand("PTTL", peak)).get().integer) <= 300_000)
       // What was held there is held for a lease, since its owner may be alive.
-      #expect(await link.send(RedisCommand("ZCARD", places)) == .success(.integer(1)))
+      await expectEqual(link.send(RedisCommand("ZCARD", places)), .success(.integer(1)))
       withExtendedLifetime(breaker) {}
     }
 
@@ -315,7 +317,7 @@
     @Test func fleetsAndPoliciesWhoseNamesTogetherReadTheSameAreApart() throws {
       let fleet = try Fleet("shop", at: .tcp("127.0.0.1", port: 1), instances: 1)
       let other = try Fleet("shop:eu", at: .tcp("127.0.0.1", port: 1), instances: 1)
-      #expect(fleet.key("weather") == "rebound:{shop:weather}:")
+      expectEqual(fleet.key("weather"), "rebound:{shop:weather}:")
       #expect(fleet.key("eu:weather") != other.key("weather"))
       #expect(fleet.key("eu:weather") != fleet.key("eu%3Aweather"))
       // A colon and what is put above it are one character.
@@ -326,7 +328,7 @@
     @Test func settingsThatMakeNoSenseAreRefused() {
       var settings = FleetSettings.standard
       settings.bound = .zero
-      #expect(#expect(throws: InvalidPolicy.self) { try settings.validate() }?.setting == "bound")
+      expectEqual(#expect(throws: InvalidPolicy.self) { try settings.validate() }?.setting, "bound")
       #expect(throws: InvalidPolicy.self) { try Fleet("test", at: .tcp("127.0.0.1", port: 1), instances: 0) }
     }
   }

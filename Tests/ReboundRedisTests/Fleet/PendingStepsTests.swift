@@ -1,3 +1,5 @@
+import Expectations
+
 #if Redis
   import Combine
   import Testing
@@ -19,7 +21,7 @@
       #expect(cancelled.entries.isEmpty)
       steps.cancel()
       #expect(steps.isCancelled)
-      #expect(cancelled.entries == [1])
+      expectEqual(cancelled.entries, [1])
     }
 
     @Test("a step that begins behind the cancel is cancelled at once")
@@ -27,7 +29,7 @@
       steps.cancel()
       let kept = AnyCancellable { [cancelled] in cancelled.write(1) }
       steps.begin(kept)
-      #expect(cancelled.entries == [1])
+      expectEqual(cancelled.entries, [1])
       withExtendedLifetime(kept) {}
     }
 
@@ -35,9 +37,9 @@
     func next() {
       begin(1)
       begin(2)
-      #expect(cancelled.entries == [1])
+      expectEqual(cancelled.entries, [1])
       steps.cancel()
-      #expect(cancelled.entries == [1, 2])
+      expectEqual(cancelled.entries, [1, 2])
     }
   }
 #endif

@@ -1,3 +1,5 @@
+import Expectations
+
 #if Redis
   import Foundation
   import Rebound
@@ -22,7 +24,7 @@
       // The connection of the one and that of the other are not in step.
       var contents = try? storages[1].open()
       while contents == nil { contents = try? storages[1].open() }
-      #expect(contents?.records == records(1, 2, 3))
+      expectEqual(contents?.records, records(1, 2, 3))
       try storages[1].replace(with: records(3))
       storages[1].close()
       #expect(throws: OutboxStorageFailure.notReady("rebound:{test:orders}:records")) {
@@ -41,7 +43,7 @@
       fleets.removeFirst()
       var contents = try? heir.open()
       while contents == nil { contents = try? heir.open() }
-      #expect(contents?.records == records(1))
+      expectEqual(contents?.records, records(1))
     }
 
     @Test func whoWasTakenForDeadStoresNothing() async throws {
@@ -50,7 +52,7 @@
       let storage = try fleet.outboxStorage("orders")
       _ = try storage.open()
       let link = await Link.ready(server.address)
-      #expect(await link.send(RedisCommand("SET", "rebound:{test:orders}:owner", "heir")) == .success(.status("OK")))
+      await expectEqual(link.send(RedisCommand("SET", "rebound:{test:orders}:owner", "heir")), .success(.status("OK")))
       #expect(throws: OutboxStorageFailure.inUse("rebound:{test:orders}:records")) {
         try storage.append(records(1), durably: true)
       }
@@ -69,7 +71,7 @@
         _ = await link.send(RedisCommand("DEL", "rebound:{test:orders}:owner"))
         contents = try? heir.open()
       }
-      #expect(contents?.records == records(1))
+      expectEqual(contents?.records, records(1))
       try heir.replace(with: records(2))
       heir.close()
       let beats = Log<Void>()
@@ -78,7 +80,7 @@
         try dead.append(records(3), durably: true)
       }
       #expect(throws: OutboxStorageFailure.inUse("rebound:{test:orders}:records")) { try dead.replace(with: []) }
-      #expect(try heir.open().records == records(2))
+      try expectEqual(heir.open().records, records(2))
     }
 
     @Test func aLeaseThatIsOverIsTakenUpAgainIfNobodyHasTakenTheOutbox() async throws {
@@ -88,7 +90,7 @@
       _ = try storage.open()
       let link = await Link.ready(server.address)
       let owner = "rebound:{test:orders}:owner"
-      #expect(await link.send(RedisCommand("DEL", owner)) == .success(.integer(1)))
+      await expectEqual(link.send(RedisCommand("DEL", owner)), .success(.integer(1)))
       try storage.append(records(1), durably: true)
       while await link.send(RedisCommand("EXISTS", owner)) != .success(.integer(1)) {}
       try storage.append(records(2), durably: true)
@@ -100,9 +102,9 @@
       let storages = try fleets.map { try $0.outboxStorage("orders", lease: .seconds(3_600)) }
       let link = await Link.ready(server.address)
       let records = "rebound:{test:orders}:records"
-      #expect(await link.send(RedisCommand("SET", records, "no list")) == .success(.status("OK")))
+      await expectEqual(link.send(RedisCommand("SET", records, "no list")), .success(.status("OK")))
       #expect(throws: OutboxStorageFailure.self) { try storages[0].open() }
-      #expect(await link.send(RedisCommand("DEL", records)) == .success(.integer(1)))
+      await expectEqual(link.send(RedisCommand("DEL", records)), .success(.integer(1)))
       // Behind the release on the same connection.
       _ = await fleets[0].ask(RedisCommand("PING"))
       #expect(try storages[1].open().records.isEmpty)
@@ -115,7 +117,7 @@
       _ = try storage.open()
       let link = await Link.ready(server.address)
       let owner = "rebound:{test:orders}:owner"
-      #expect(await link.send(RedisCommand("EXPIRE", owner, "1800")) == .success(.integer(1)))
+      await expectEqual(link.send(RedisCommand("EXPIRE", owner, "1800")), .success(.integer(1)))
       while try await link.send(RedisCommand("TTL", owner)).get().integer ?? 0 <= 1_800 {}
       try storage.append(records(1), durably: true)
     }
@@ -153,7 +155,7 @@
       try storage.append(records(3), durably: true)
       let link = await Link.ready(server.address)
       let stored = await link.send(RedisCommand("LRANGE", "rebound:{test:orders}:records", "0", "-1"))
-      #expect(stored == .success(.array(records(1, 2, 3).map { .bytes([UInt8]($0)) })))
+      expectEqual(stored, .success(.array(records(1, 2, 3).map { .bytes([UInt8]($0)) })))
     }
 
     @Test func withoutTheServerItThrows() async throws {

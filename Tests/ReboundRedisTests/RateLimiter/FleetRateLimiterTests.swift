@@ -1,3 +1,5 @@
+import Expectations
+
 #if Redis
   import Combine
   import Foundation
@@ -26,7 +28,7 @@
       let server = try RedisServer()
       let fleets = try await Fleet.joined(3, at: server)
       let limiters = try fleets.map { try $0.rateLimiter("search", policy: .tokenBucket(7, per: Self.hour)) }
-      #expect(await admitted(60, limiters) == 7)
+      await expectEqual(admitted(60, limiters), 7)
     }
 
     @Test func aRateThatIsRaisedHoldsAtOnceAndAsManyCallsAreMissing() async throws {
@@ -34,9 +36,9 @@
       let fleet = try await Fleet.joined(1, at: server)[0]
       let old = try fleet.rateLimiter("search", policy: .tokenBucket(10, per: Self.hour))
       let new = try fleet.rateLimiter("search", policy: .tokenBucket(100, per: Self.hour))
-      #expect(await admitted(20, [old]) == 10)
-      #expect(await admitted(120, [new]) == 90)
-      #expect(await admitted(20, [old]) == 0)
+      await expectEqual(admitted(20, [old]), 10)
+      await expectEqual(admitted(120, [new]), 90)
+      await expectEqual(admitted(20, [old]), 0)
     }
 
     @Test func whatIsMissingComesBackAtARaisedRateAlsoForWhoIsRefused() async throws {
@@ -44,7 +46,7 @@
       let fleet = try await Fleet.joined(1, at: server)[0]
       let old = try fleet.rateLimiter("search", policy: .tokenBucket(10, per: Self.hour))
       let new = try fleet.rateLimiter("search", policy: .tokenBucket(10, per: .seconds(600), burst: 1))
-      #expect(await admitted(10, [old]) == 10)
+      await expectEqual(admitted(10, [old]), 10)
       let refusal = await #expect(throws: RateLimited.self) { try await new.run {} }
       #expect(try #require(refusal?.retryAfter) <= .seconds(600))
       let link = await Link.ready(server.address)
@@ -57,13 +59,13 @@
       let fleet = try await Fleet.joined(1, at: server)[0]
       let old = try fleet.rateLimiter("search", policy: .tokenBucket(10, per: Self.hour))
       let new = try fleet.rateLimiter("search", policy: .tokenBucket(1, per: Self.hour))
-      #expect(await admitted(10, [old]) == 10)
+      await expectEqual(admitted(10, [old]), 10)
       let refusal = await #expect(throws: RateLimited.self) { try await new.run {} }
       #expect(try #require(refusal?.retryAfter) > Self.hour * 9)
       let link = await Link.ready(server.address)
       let left = try #require(try await link.send(RedisCommand("PTTL", "rebound:{test:search}:rate")).get().integer)
       #expect(left > 9 * 3_600_000)
-      #expect(await admitted(5, [old]) == 0)
+      await expectEqual(admitted(5, [old]), 0)
     }
 
     @Test func aPauseIsNoLongerByAnotherRate() async throws {
@@ -74,11 +76,12 @@
       // One call waits behind a pause of ten minutes, at ten calls a second.
       let now = Int(Date().timeIntervalSince1970 * 1_000_000)
       let end = now + 600_000_000
-      #expect(
-        await link.send(RedisCommand("SET", "rebound:{test:search}:pause", "\(end).000")) == .success(.status("OK"))
+      await expectEqual(
+        link.send(RedisCommand("SET", "rebound:{test:search}:pause", "\(end).000")),
+        .success(.status("OK"))
       )
       let text = "\(end + 100_000).000 100000 \(now)"
-      #expect(await link.send(RedisCommand("SET", "rebound:{test:search}:rate", text)) == .success(.status("OK")))
+      await expectEqual(link.send(RedisCommand("SET", "rebound:{test:search}:rate", text)), .success(.status("OK")))
       let refusal = await #expect(throws: RateLimited.self) { try await limiter.run {} }
       #expect(try #require(refusal?.retryAfter) < .seconds(660))
     }
@@ -93,8 +96,8 @@
       // In the year 2100, as far as that one knew.
       let (written, interval) = (4_102_444_800_000_000, 360_000_000)
       let text = "\(written + missing * interval).000 3.6e+08 \(written)"
-      #expect(await link.send(RedisCommand("SET", key, text)) == .success(.status("OK")))
-      #expect(await admitted(5, [limiter]) == begin)
+      await expectEqual(link.send(RedisCommand("SET", key, text)), .success(.status("OK")))
+      await expectEqual(admitted(5, [limiter]), begin)
       let refusal = await #expect(throws: RateLimited.self) { try await limiter.run {} }
       #expect(try #require(refusal?.retryAfter) <= .seconds(360))
       // It is filled from here on.
@@ -118,7 +121,7 @@
       }
       let written = String(decoding: bytes, as: UTF8.self).split(separator: " ").map { (Double($0) ?? 0) + 3e15 }
       let text = written.map { String(format: "%.0f", $0) }.joined(separator: " ")
-      #expect(await link.send(RedisCommand("SET", pause, text)) == .success(.status("OK")))
+      await expectEqual(link.send(RedisCommand("SET", pause, text)), .success(.status("OK")))
       let refusal = await #expect(throws: RateLimited.self) { try await limiters[1].run {} }
       #expect(try #require(refusal?.retryAfter) <= .seconds(600))
       // It is over in time, also if nobody asks again.
@@ -137,7 +140,7 @@
       let refusal = await #expect(throws: RateLimited.self) { try await limiter.run {} }
       let pause = try #require(refusal?.retryAfter)
       #expect(pause > Self.hour - .seconds(60) && pause <= Self.hour)
-      #expect(refusal?.name == "search")
+      expectEqual(refusal?.name, "search")
     }
 
     @Test func callsThatMayWaitBeginAnIntervalApart() async throws {
@@ -158,7 +161,7 @@
       let waits = events.entries.compactMap { event -> Duration? in
         if case .queued(let wait, _) = event { wait } else { nil }
       }
-      #expect(waits.count == 19)
+      expectEqual(waits.count, 19)
       for (number, wait) in zip(1..., waits.sorted()) {
         // The server's clock runs on while they ask.
         #expect(wait > Self.hour * number - .seconds(600) && wait <= Self.hour * number)
@@ -198,13 +201,13 @@
       limiters[1].throttle(pause: .seconds(1_800))
       // Behind the pause on the same connection; and it is not told again.
       await fleets[1].leave()
-      #expect(await admitted(20, [limiters[0]]) == 0)
+      await expectEqual(admitted(20, [limiters[0]]), 0)
       let link = await Link.ready(server.address)
       let pause = "rebound:{test:search}:pause"
       #expect((1...1_800_000).contains(try await link.send(RedisCommand("PTTL", pause)).get().integer ?? 0))
       // As if it were over.
-      #expect(await link.send(RedisCommand("DEL", pause)) == .success(.integer(1)))
-      #expect(await admitted(20, [limiters[0]]) == 10)
+      await expectEqual(link.send(RedisCommand("DEL", pause)), .success(.integer(1)))
+      await expectEqual(admitted(20, [limiters[0]]), 10)
     }
 
     @Test func aPauseThatWasHeardAloneHoldsForAllWhenTheServerIsBack() async throws {
@@ -236,7 +239,7 @@
       limiter.throttle(pause: Self.hour)
       _ = await fleet.ask(RedisCommand("PING"))
       let link = await Link.ready(server.address)
-      #expect(await link.send(RedisCommand("DEL", "rebound:{test:search}:pause")) == .success(.integer(1)))
+      await expectEqual(link.send(RedisCommand("DEL", "rebound:{test:search}:pause")), .success(.integer(1)))
       await #expect(throws: RateLimited.self) { try await limiter.run {} }
       #expect(fleet.isJoined)
     }
@@ -258,8 +261,9 @@
       let refusal = await #expect(throws: RateLimited.self) { try await limiter.run {} }
       #expect(try #require(refusal?.retryAfter) > .seconds(3_000))
       // Each complaint has lowered it once.
-      #expect(
-        events.entries.dropLast() == [
+      expectEqual(
+        events.entries.dropLast(),
+        [
           .throttled(share: 0.7, pause: Self.hour), .throttled(share: 0.7 * 0.7, pause: nil),
         ]
       )
@@ -338,7 +342,7 @@
       // One begins, two wait, and three are refused.
       let calls = (0..<6).map { _ in ask() }
       await answers.until(4)
-      #expect(answers.entries.count { (try? $0.get()) != nil } == 1)
+      expectEqual(answers.entries.count { (try? $0.get()) != nil }, 1)
       // Behind all of them: one was refused a place that was still held for the first, and asked again.
       _ = await fleet.ask(RedisCommand("PING"))
       for call in calls { call?.cancel() }
@@ -346,11 +350,11 @@
       let last = ask()
       await answers.until(5)
       let refusal = try #require(#expect(throws: RateLimited.self) { try answers.entries[4].get() })
-      #expect(refusal.queued == 2)
+      expectEqual(refusal.queued, 2)
       // Four were reserved: two for those that have cancelled.
       let pause = try #require(refusal.retryAfter)
       #expect(pause > Self.hour * 4 && pause <= Self.hour * 5)
-      #expect(answers.count == 5)
+      expectEqual(answers.count, 5)
       withExtendedLifetime((others, last)) {}
     }
 
@@ -360,8 +364,8 @@
       let limiters = try fleets.map { try $0.rateLimiter("search", policy: .tokenBucket(10, per: Self.hour)) }
       server.kill()
       for fleet in fleets { await fleet.until { !$0.isJoined } }
-      #expect(await admitted(20, [limiters[0]]) == 5)
-      #expect(await admitted(20, limiters) == 5)
+      await expectEqual(admitted(20, [limiters[0]]), 5)
+      await expectEqual(admitted(20, limiters), 5)
     }
 
     @Test func aCallUnderWayToADyingServerIsDecidedHere() async throws {
@@ -371,7 +375,7 @@
       server.freeze()
       async let answer = limiter.run { 7 }
       server.kill()
-      #expect(try await answer == 7)
+      try await expectEqual(answer, 7)
     }
 
     @Test func aCancelledCallWaitsForNoAnswer() async throws {
@@ -424,7 +428,7 @@
         _ = try await pipeline.run { 7 }
         let log = PolicyEventLog(of: events)
         _ = try await pipeline.run { 7 }
-        #expect(log.events.filter { $0.kind == .rateLimiter }.map(\.decision.word) == ["admitted"])
+        expectEqual(log.events.filter { $0.kind == .rateLimiter }.map(\.decision.word), ["admitted"])
       }
     }
 
@@ -434,8 +438,8 @@
       let fleet = try await Fleet.joined(1, at: server)[0].onEvent { events.write($0) }
       let limiter = try fleet.rateLimiter("search", policy: .tokenBucket(10, per: Self.hour))
       let link = await Link.ready(server.address)
-      #expect(await link.send(RedisCommand("SET", "rebound:{test:search}:rate", "soon")) == .success(.status("OK")))
-      #expect(try await limiter.run { 7 } == 7)
+      await expectEqual(link.send(RedisCommand("SET", "rebound:{test:search}:rate", "soon")), .success(.status("OK")))
+      try await expectEqual(limiter.run { 7 }, 7)
       #expect(
         events.entries.contains { if case .refused(.refused(let text)) = $0 { text.contains("nil") } else { false } }
       )
@@ -455,7 +459,7 @@
       async let answer = limiter.run { 7 }
       proxy.inject(Array(":\(wait)\r\n".utf8))
       proxy.inject(Array(":\(wait)\r\n".utf8))
-      #expect(try await answer == 7)
+      try await expectEqual(answer, 7)
       server.thaw()
       await events.until(2)
       if case .joined = events.entries[1] { Issue.record("told \(events.entries)") }
@@ -466,7 +470,7 @@
       let events = Log<FleetEvent>()
       let fleet = try await Fleet.joined(1, at: server)[0].onEvent { events.write($0) }
       let limiter = try fleet.rateLimiter("search", policy: .tokenBucket(1_000_000, per: .microseconds(1)))
-      #expect(await admitted(100, [limiter]) == 100)
+      await expectEqual(admitted(100, [limiter]), 100)
       #expect(events.entries.isEmpty)
     }
 
@@ -486,7 +490,7 @@
       let upstream = Just(1).setFailureType(to: (any Error).self)
       var values: [Int] = []
       for try await value in upstream.protected(by: limiter).values { values.append(value) }
-      #expect(values == [1])
+      expectEqual(values, [1])
       await #expect(throws: RateLimited.self) {
         for try await _ in upstream.protected(by: limiter).values {}
       }
@@ -497,7 +501,7 @@
       let error = #expect(throws: InvalidPolicy.self) {
         try fleet.rateLimiter("search", policy: .slidingWindow(10, per: .seconds(1)))
       }
-      #expect(error?.setting == "policy")
+      expectEqual(error?.setting, "policy")
     }
   }
 #endif

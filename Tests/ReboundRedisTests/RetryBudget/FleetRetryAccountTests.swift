@@ -1,3 +1,5 @@
+import Expectations
+
 #if Redis
   import Rebound
   import Testing
@@ -22,8 +24,8 @@
       let first = try #require(await retry(budgets[0]))
       var granted: [RetryBudget.Retry] = []
       for _ in 0..<30 { if let retry = await retry(budgets[1]) { granted.append(retry) } }
-      #expect(granted.count == 9)
-      #expect(budgets[1].snapshot().denied == 21)
+      expectEqual(granted.count, 9)
+      expectEqual(budgets[1].snapshot().denied, 21)
       withExtendedLifetime(first) {}
     }
 
@@ -71,11 +73,11 @@
       let link = await Link.ready(server.address)
       let key = "rebound:{test:weather}:budget:360000"
       // As if its time were over.
-      #expect(await link.send(RedisCommand("DEL", key)) == .success(.integer(1)))
+      await expectEqual(link.send(RedisCommand("DEL", key)), .success(.integer(1)))
       first.giveBack()
       // Behind it on the same connection.
       _ = await fleet.ask(RedisCommand("PING"))
-      #expect(await link.send(RedisCommand("EXISTS", key)) == .success(.integer(0)))
+      await expectEqual(link.send(RedisCommand("EXISTS", key)), .success(.integer(0)))
     }
 
     @Test func aWindowThatIsMadeLongerBeginsAnew() async throws {
@@ -95,10 +97,10 @@
       let budget = try fleet.budget("weather", ratio: 0, window: .seconds(3_600), floor: 1)
       let link = await Link.ready(server.address)
       let key = "rebound:{test:weather}:budget:360000"
-      #expect(await link.send(RedisCommand("HSET", key, "r99999999999", "5")) == .success(.integer(1)))
+      await expectEqual(link.send(RedisCommand("HSET", key, "r99999999999", "5")), .success(.integer(1)))
       let granted = try #require(await retry(budget))
       #expect(await retry(budget) == nil)
-      #expect(await link.send(RedisCommand("HLEN", key)) == .success(.integer(1)))
+      await expectEqual(link.send(RedisCommand("HLEN", key)), .success(.integer(1)))
       withExtendedLifetime(granted) {}
     }
 
@@ -109,7 +111,7 @@
       for _ in 0..<100 { budget.begin() }
       // As hedges are, and retries while it is alone.
       let own = (0..<20).compactMap { _ in budget.grant() }
-      #expect(own.count == 10)
+      expectEqual(own.count, 10)
       #expect(await retry(budget) == nil)
     }
 
@@ -119,10 +121,10 @@
       let budget = try fleet.budget("weather", ratio: 0.1, window: .seconds(3_600), floor: 0)
       for _ in 0..<100 { budget.begin() }
       let own = (0..<3).compactMap { _ in budget.grant() }
-      #expect(own.count == 3)
+      expectEqual(own.count, 3)
       var granted: [RetryBudget.Retry] = []
       for _ in 0..<20 { if let retry = await retry(budget) { granted.append(retry) } }
-      #expect(granted.count == 7)
+      expectEqual(granted.count, 7)
       withExtendedLifetime(own) {}
     }
 
@@ -154,7 +156,7 @@
       for _ in 0..<8 { granted.append(try #require(await retry(budget))) }
       server.kill()
       await fleet.until { !$0.isJoined }
-      #expect((0..<20).compactMap { _ in budget.grant() }.count == 2)
+      expectEqual((0..<20).compactMap { _ in budget.grant() }.count, 2)
       withExtendedLifetime(granted) {}
     }
 
@@ -189,7 +191,7 @@
       var granted: [RetryBudget.Retry] = []
       while let retry = budget.grant() { granted.append(retry) }
       // Its part of the floor, and a tenth of its requests.
-      #expect(granted.count == 3)
+      expectEqual(granted.count, 3)
     }
 
     @Test func numbersThatAreAsGoodAsEndlessAreCountedWith() async throws {
@@ -201,7 +203,7 @@
       let own = try #require(budget.grant())
       let retry = try #require(await retry(budget))
       #expect(budget.snapshot().available > 1_000_000)
-      #expect(Duration.seconds(-1).milliseconds == 0)
+      expectEqual(Duration.seconds(-1).milliseconds, 0)
       withExtendedLifetime([own, retry]) {}
     }
 
@@ -233,7 +235,7 @@
           throw Failure()
         }
       }
-      #expect(calls.count == 3)
+      expectEqual(calls.count, 3)
     }
   }
 #endif

@@ -1,3 +1,5 @@
+import Expectations
+
 #if Redis
   import Rebound
   import Testing
@@ -43,8 +45,8 @@
         }
         return await group.reduce(into: []) { $0.append($1) }
       }
-      #expect(answers == [Int?](repeating: 2, count: 1_000))
-      #expect(refreshes.count == 1)
+      expectEqual(answers, [Int?](repeating: 2, count: 1_000))
+      expectEqual(refreshes.count, 1)
     }
 
     @Test func aDeadMemberCostsItsLeaseAndNoMore() async throws {
@@ -56,14 +58,14 @@
         keys: ["rebound:{test:session}:lease", "rebound:{test:session}:credential"]
       )
       for word in ["dead", "100", "100000"] { take.add(word) }
-      #expect(await link.send(take) == .success(.integer(1)))
+      await expectEqual(link.send(take), .success(.integer(1)))
       let refreshes = Log<Void>()
       let token = try await refresher(try store(fleet), refreshes).run(when: { $0 is Unauthorised }) { token in
         guard token.number == 2 else { throw Unauthorised() }
         return token
       }
-      #expect(token == Token(number: 2))
-      #expect(refreshes.count == 1)
+      expectEqual(token, Token(number: 2))
+      expectEqual(refreshes.count, 1)
     }
 
     @Test func aLeaseThatIsGrantedBehindTheBoundIsGivenBack() async throws {
@@ -83,16 +85,16 @@
       let runs = Log<Void>()
       server.freeze()
       try await credentials.exclusively { runs.write(()) }
-      #expect(runs.count == 1)
+      expectEqual(runs.count, 1)
       server.thaw()
       await fleet.until { $0.isJoined }
       // Behind what gives the lease back, on the same connection.
       _ = await fleet.loop.send(RedisCommand("PING"), limit: .seconds(60))
-      #expect(
-        await link.send(RedisCommand("HGET", "rebound:{test:s}:credential", "number"))
-          == .success(.bytes(Array("1".utf8)))
+      await expectEqual(
+        link.send(RedisCommand("HGET", "rebound:{test:s}:credential", "number")),
+        .success(.bytes(Array("1".utf8)))
       )
-      #expect(await link.send(RedisCommand("EXISTS", "rebound:{test:s}:lease")) == .success(.integer(0)))
+      await expectEqual(link.send(RedisCommand("EXISTS", "rebound:{test:s}:lease")), .success(.integer(0)))
     }
 
     @Test func whoComesBackAfterItsLeaseStoresNothing() async throws {
@@ -118,10 +120,10 @@
           try await late.write(Token(number: 3))
         } catch { failures.write(error) }
       }
-      #expect(failures.entries.map { $0 is LeaseLost } == [true])
+      expectEqual(failures.entries.map { $0 is LeaseLost }, [true])
       let stored = Log<Token?>()
       try await early.exclusively { stored.write(try? await early.read()) }
-      #expect(stored.entries == [Token(number: 2)])
+      expectEqual(stored.entries, [Token(number: 2)])
     }
 
     @Test func whoseLeaseTheServerHasForgottenStoresNothingOverTheNextOne() async throws {
@@ -143,10 +145,10 @@
           try await late.write(Token(number: 3))
         } catch { failures.write(error) }
       }
-      #expect(failures.entries.map { $0 is LeaseLost } == [true])
+      expectEqual(failures.entries.map { $0 is LeaseLost }, [true])
       let stored = Log<Token?>()
       try await early.exclusively { stored.write(try? await early.read()) }
-      #expect(stored.entries == [Token(number: 2)])
+      expectEqual(stored.entries, [Token(number: 2)])
     }
 
     @Test func whoGoesAloneInsideOfALeaseGoesWithoutIt() async throws {
@@ -171,7 +173,7 @@
         } catch { failures.write(error) }
       }
       #expect(failures.entries.isEmpty)
-      #expect(read.entries == [nil, Token(number: 3)])
+      expectEqual(read.entries, [nil, Token(number: 3)])
     }
 
     @Test(arguments: [true, false])
@@ -185,9 +187,9 @@
         guard token.number == 2 else { throw Unauthorised() }
         return token
       }
-      #expect(token == (renewsAlone ? Token(number: 2) : nil))
-      #expect(refreshes.count == (renewsAlone ? 1 : 0))
-      #expect(refresher.credential == Token(number: renewsAlone ? 2 : 1))
+      expectEqual(token, renewsAlone ? Token(number: 2) : nil)
+      expectEqual(refreshes.count, renewsAlone ? 1 : 0)
+      expectEqual(refresher.credential, Token(number: renewsAlone ? 2 : 1))
     }
   }
 #endif

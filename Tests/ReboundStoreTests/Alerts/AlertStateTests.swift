@@ -1,3 +1,4 @@
+import Expectations
 import ReboundStore
 import Testing
 
@@ -10,10 +11,10 @@ struct AlertStateTests {
   func dismissTwice() {
     var alerts = Alerts<String>()
     let id = alerts.present(failed)
-    #expect(alerts.current?.alert == failed)
-    #expect(alerts.dismiss(id) == true)
+    expectEqual(alerts.current?.alert, failed)
+    expectEqual(alerts.dismiss(id), true)
     #expect(alerts.current == nil)
-    #expect(alerts.dismiss(id) == false)
+    expectEqual(alerts.dismiss(id), false)
     #expect(alerts.current == nil)
   }
 
@@ -24,8 +25,8 @@ struct AlertStateTests {
     alerts.dismiss(old)
     let new = alerts.present(failed)
     #expect(new != old)
-    #expect(alerts.dismiss(old) == false)
-    #expect(alerts.current?.id == new)
+    expectEqual(alerts.dismiss(old), false)
+    expectEqual(alerts.current?.id, new)
   }
 
   @Test("dismissing in a store raises no other alert")
@@ -53,7 +54,7 @@ struct AlertStateTests {
     let first = alerts.present(failed)
     let second = alerts.present(other)
     #expect((alerts.current?.id, alerts.waitingCount) == (first, 1))
-    #expect(alerts.dismiss(first) == true)
+    expectEqual(alerts.dismiss(first), true)
     #expect((alerts.current?.id, alerts.waitingCount) == (second, 0))
   }
 
@@ -62,7 +63,7 @@ struct AlertStateTests {
     var alerts = Alerts<String>()
     let first = alerts.present(failed)
     let second = alerts.present(other)
-    #expect(alerts.dismiss(second) == true)
+    expectEqual(alerts.dismiss(second), true)
     #expect((alerts.current?.id, alerts.waitingCount) == (first, 0))
   }
 
@@ -70,13 +71,13 @@ struct AlertStateTests {
   func merges() {
     var alerts = Alerts<String>()
     let id = alerts.presentOnce(failed)
-    #expect(alerts.presentOnce(failed) == id)
+    expectEqual(alerts.presentOnce(failed), id)
     #expect(alerts.presentOnce(other) != id)
-    #expect(alerts.waitingCount == 1)
+    expectEqual(alerts.waitingCount, 1)
   }
 
   @Test("an alert without buttons of its own can be dismissed")
   func defaultButton() {
-    #expect(other.buttons == [.init("OK", role: .cancel)])
+    expectEqual(other.buttons, [.init("OK", role: .cancel)])
   }
 }

@@ -1,4 +1,5 @@
 import Combine
+import Expectations
 import Rebound
 import ReboundStore
 import ReboundTesting
@@ -37,8 +38,8 @@ struct EffectRunTests {
     upstream.send("1")
     upstream.send(completion: .failure(Broken()))
     scheduler.advance()
-    #expect(store.state.answers == ["1", "failed: transient"])
-    #expect(store.effectCount == 0)
+    expectEqual(store.state.answers, ["1", "failed: transient"])
+    expectEqual(store.effectCount, 0)
   }
 
   @Test("a policy tries again on the store's scheduler, and each retry can be an action")
@@ -50,13 +51,13 @@ struct EffectRunTests {
     scheduler.advance()
     upstream.send(completion: .failure(Broken()))
     scheduler.advance(by: .milliseconds(999))
-    #expect(upstream.subscriptionCount == 1)
+    expectEqual(upstream.subscriptionCount, 1)
     scheduler.advance(by: .milliseconds(1))
-    #expect(upstream.subscriptionCount == 2)
+    expectEqual(upstream.subscriptionCount, 2)
     upstream.send("done")
     upstream.send(completion: .finished)
     scheduler.advance()
-    #expect(store.state.answers == ["attempt 1 failed", "done"])
+    expectEqual(store.state.answers, ["attempt 1 failed", "done"])
     #expect((store.effectCount, store.effectMemory) == (0, 0))
   }
 
@@ -70,8 +71,8 @@ struct EffectRunTests {
     upstream.send("1")
     upstream.send(completion: .failure(CancellationError()))
     scheduler.advance(by: 10)
-    #expect(upstream.subscriptionCount == 1)
-    #expect(store.state == CountState(count: 10))
+    expectEqual(upstream.subscriptionCount, 1)
+    expectEqual(store.state, CountState(count: 10))
     #expect((store.effectCount, store.effectMemory) == (0, 0))
   }
 
@@ -82,7 +83,7 @@ struct EffectRunTests {
     scheduler.advance()
     upstream.send(completion: .failure(Broken(isTransient: false)))
     scheduler.advance()
-    #expect(store.state == CountState(answers: ["failed: permanent"]))
+    expectEqual(store.state, CountState(answers: ["failed: permanent"]))
   }
 
   @Test("an effect that is outranked while it waits for its retry tries no more")
@@ -93,14 +94,14 @@ struct EffectRunTests {
     upstream.send(completion: .failure(Broken()))
     store.dispatch(.begin("b"))
     scheduler.advance(by: 10)
-    #expect(upstream.subscriptionCount == 2)
-    #expect(store.state.answers == [])
+    expectEqual(upstream.subscriptionCount, 2)
+    expectEqual(store.state.answers, [])
   }
 
   @Test("an asynchronous function's value is an action; one without a value has none")
   func task() async {
     let answers = await collect(.merge(.task { .answered("a") }, .task { nil }), count: 1)
-    #expect(answers == [.answered("a")])
+    expectEqual(answers, [.answered("a")])
   }
 
   @Test("an asynchronous function is tried again as the policy says, and its last failure is an action")
@@ -113,8 +114,8 @@ struct EffectRunTests {
     } into: {
       if case .failure = $0 { .failed("at last") } else { .add(1) }
     }
-    #expect(await collect(effect, count: 1) == [.failed("at last")])
-    #expect(notes.lines.count == 2)
+    await expectEqual(collect(effect, count: 1), [.failed("at last")])
+    expectEqual(notes.lines.count, 2)
   }
 
   @Test("an asynchronous function is tried again by the store's time, and so is what it runs itself")
@@ -138,8 +139,8 @@ struct EffectRunTests {
       scheduler.advance()
       return !store.state.answers.isEmpty
     }
-    #expect(notes.lines == ["0.0 seconds", "6.0 seconds", "12.0 seconds"])
-    #expect(store.state.answers == ["failed: at last"])
+    expectEqual(notes.lines, ["0.0 seconds", "6.0 seconds", "12.0 seconds"])
+    expectEqual(store.state.answers, ["failed: at last"])
   }
 
   @Test("waits by the time that the store is given, and comes back to its scheduler")
@@ -159,16 +160,16 @@ struct EffectRunTests {
     )
     store.dispatch(.begin("a"))
     home.advance(by: .seconds(100))
-    #expect(upstream.subscriptionCount == 0)
+    expectEqual(upstream.subscriptionCount, 0)
     scheduler.advance(by: .seconds(1))
-    #expect(upstream.subscriptionCount == 0)
+    expectEqual(upstream.subscriptionCount, 0)
     home.advance()
-    #expect(upstream.subscriptionCount == 1)
+    expectEqual(upstream.subscriptionCount, 1)
     upstream.send(completion: .failure(Broken()))
     scheduler.advance(by: .seconds(1))
-    #expect(upstream.subscriptionCount == 1)
+    expectEqual(upstream.subscriptionCount, 1)
     home.advance()
-    #expect(upstream.subscriptionCount == 2)
+    expectEqual(upstream.subscriptionCount, 2)
   }
 
   @Test("what a reaction makes, and what an effect subscribes to, has the store's time")
@@ -189,7 +190,7 @@ struct EffectRunTests {
     scheduler.advance(by: .seconds(40))
     store.dispatch(.begin("a"))
     scheduler.advance(by: .seconds(2))
-    #expect(times.lines == ["made at 40.0 seconds", "subscribed to at 42.0 seconds"])
+    expectEqual(times.lines, ["made at 40.0 seconds", "subscribed to at 42.0 seconds"])
   }
 
   @Test("a function that succeeds is not tried again")
@@ -199,7 +200,7 @@ struct EffectRunTests {
     } into: { result in
       if case .success(let answer) = result { .answered(answer) } else { .add(1) }
     }
-    #expect(await collect(effect, count: 1) == [.answered("done")])
+    await expectEqual(collect(effect, count: 1), [.answered("done")])
   }
 
   @Test("the task of a cancelled effect is cancelled, and has no action")
@@ -236,12 +237,12 @@ struct EffectRunTests {
     )
     var events = stream.makeAsyncIterator()
     store.dispatch("go")
-    #expect(await events.next() == "begun")
+    await expectEqual(events.next(), "begun")
     store.dispatch("stop")
-    #expect(await events.next() == "cancelled")
-    #expect(await events.next() == "over")
-    #expect(store.state == 0)
-    #expect(store.effectCount == 0)
+    await expectEqual(events.next(), "cancelled")
+    await expectEqual(events.next(), "over")
+    expectEqual(store.state, 0)
+    expectEqual(store.effectCount, 0)
   }
 
   /// Lets other tasks go on until something is so.

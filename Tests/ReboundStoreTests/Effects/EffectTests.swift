@@ -1,5 +1,6 @@
 import Combine
 import Dispatch
+import Expectations
 import Rebound
 import ReboundStore
 import ReboundTesting
@@ -50,9 +51,9 @@ struct EffectTests {
     sources["b"].send(.answered("b"))
     sources["a"].send(.answered("a again"))
     scheduler.advance()
-    #expect(store.state.answers == ["b"])
-    #expect(sources["a"].cancelCount == 1)
-    #expect(store.effectCount == 1)
+    expectEqual(store.state.answers, ["b"])
+    expectEqual(sources["a"].cancelCount, 1)
+    expectEqual(store.effectCount, 1)
   }
 
   @Test("an answer that waits to be reduced when its effect is outranked is dropped")
@@ -65,7 +66,7 @@ struct EffectTests {
     scheduler.advance()
     sources["b"].send(.answered("b"))
     scheduler.advance()
-    #expect(store.state.answers == ["b"])
+    expectEqual(store.state.answers, ["b"])
   }
 
   @Test("an answer that waits to be reduced when its effect has ended is dropped, too")
@@ -76,7 +77,7 @@ struct EffectTests {
     sources["a"].send(.answered("a"))
     sources["a"].send(completion: .finished)
     scheduler.advance()
-    #expect(store.state.answers == [])
+    expectEqual(store.state.answers, [])
   }
 
   @Test("without cancelInFlight both run, and one cancel ends both")
@@ -88,11 +89,11 @@ struct EffectTests {
     sources["a"].send(.answered("a"))
     sources["b"].send(.answered("b"))
     scheduler.advance()
-    #expect(store.state.answers == ["a", "b"])
+    expectEqual(store.state.answers, ["a", "b"])
     begin("stop", in: store)
     sources["a"].send(.answered("late"))
     scheduler.advance()
-    #expect(store.state.answers == ["a", "b"])
+    expectEqual(store.state.answers, ["a", "b"])
     #expect((sources["a"].cancelCount, sources["b"].cancelCount) == (1, 1))
     #expect((store.effectCount, store.effectMemory) == (0, 0))
   }
@@ -103,8 +104,8 @@ struct EffectTests {
       name == "stop" ? .cancel(id: 7) : .publisher(sources[name]).cancellable(id: name)
     }
     begin("a", "stop", in: store)
-    #expect(store.effectCount == 1)
-    #expect(sources["a"].cancelCount == 0)
+    expectEqual(store.effectCount, 1)
+    expectEqual(sources["a"].cancelCount, 0)
   }
 
   @Test("an id around several effects cancels all of them, and nothing of the rest begins")
@@ -118,11 +119,11 @@ struct EffectTests {
       .cancellable(id: "group")
     }
     begin("go", in: store)
-    #expect(store.effectCount == 2)
+    expectEqual(store.effectCount, 2)
     begin("stop", in: store)
-    #expect(store.effectCount == 0)
-    #expect(sources["c"].subscriptionCount == 0)
-    #expect(store.effectMemory == 0)
+    expectEqual(store.effectCount, 0)
+    expectEqual(sources["c"].subscriptionCount, 0)
+    expectEqual(store.effectMemory, 0)
   }
 
   @Test("a sequence that is cancelled goes no further, and cancels nothing of others any more")
@@ -138,8 +139,8 @@ struct EffectTests {
     #expect((sources["a"].cancelCount, sources["other"].cancelCount) == (1, 0))
     sources["other"].send(.answered("other"))
     scheduler.advance()
-    #expect(store.state.answers == ["other"])
-    #expect(store.effectCount == 1)
+    expectEqual(store.state.answers, ["other"])
+    expectEqual(store.effectCount, 1)
   }
 
   @Test("a part of a sequence that is cancelled counts as ended, and the next one begins")
@@ -149,9 +150,9 @@ struct EffectTests {
       return .concatenate(.publisher(sources["a"]).cancellable(id: "part"), .publisher(sources["b"]))
     }
     begin("go", in: store)
-    #expect(sources["b"].subscriptionCount == 0)
+    expectEqual(sources["b"].subscriptionCount, 0)
     begin("stop", in: store)
-    #expect(sources["b"].subscriptionCount == 1)
+    expectEqual(sources["b"].subscriptionCount, 1)
   }
 
   @Test("an effect with the id of what is around it does not cancel itself")
@@ -169,7 +170,7 @@ struct EffectTests {
       let store = store { _ in effect }
       begin("go", in: store)
       scheduler.advance(by: 3)
-      #expect(store.state.answers == ["a"])
+      expectEqual(store.state.answers, ["a"])
       #expect((store.effectCount, store.effectMemory) == (0, 0))
     }
   }
@@ -183,14 +184,14 @@ struct EffectTests {
     begin("a", in: store)
     scheduler.advance(by: 1)
     begin("b", in: store)
-    #expect(sources["a"].cancelCount == 1)
+    expectEqual(sources["a"].cancelCount, 1)
     scheduler.advance(by: 1)
     sources["a"].send(.answered("a"))
     sources["b"].send(.answered("b"))
     scheduler.advance()
-    #expect(store.state.answers == ["b"])
+    expectEqual(store.state.answers, ["b"])
     begin("stop", in: store)
-    #expect(sources["b"].cancelCount == 1)
+    expectEqual(sources["b"].cancelCount, 1)
     #expect((store.effectCount, store.effectMemory) == (0, 0))
   }
 
@@ -204,10 +205,10 @@ struct EffectTests {
     begin("go", in: store)
     sources["b"].send(completion: .finished)
     scheduler.advance()
-    #expect(store.state.answers == [])
+    expectEqual(store.state.answers, [])
     sources["a"].send(completion: .finished)
     scheduler.advance()
-    #expect(store.state.answers == ["end"])
+    expectEqual(store.state.answers, ["end"])
   }
 
   @Test("concatenated effects run one after the other, each behind the actions of the one before")
@@ -222,9 +223,9 @@ struct EffectTests {
       )
     }
     begin("go", in: store)
-    #expect(store.state.answers == ["1", "2"])
+    expectEqual(store.state.answers, ["1", "2"])
     scheduler.advance(by: 1)
-    #expect(store.state.answers == ["1", "2", "3"])
+    expectEqual(store.state.answers, ["1", "2", "3"])
     #expect((store.effectCount, store.effectMemory) == (0, 0))
   }
 
@@ -234,7 +235,7 @@ struct EffectTests {
       name == "go" ? .concatenate(Array(repeating: .send(.add(1)), count: 10_000)) : .none
     }
     begin("go", in: store)
-    #expect(store.state.count == 10_000)
+    expectEqual(store.state.count, 10_000)
   }
 
   // MARK: Time
@@ -248,11 +249,11 @@ struct EffectTests {
     scheduler.advance(by: .milliseconds(799))
     #expect((sources["a"].subscriptionCount, sources["ab"].subscriptionCount) == (0, 0))
     scheduler.advance(by: .milliseconds(1))
-    #expect(sources["ab"].subscriptionCount == 1)
+    expectEqual(sources["ab"].subscriptionCount, 1)
     begin("abc", in: store)
-    #expect(sources["ab"].cancelCount == 1)
+    expectEqual(sources["ab"].cancelCount, 1)
     scheduler.advance(by: .milliseconds(800))
-    #expect(sources["abc"].subscriptionCount == 1)
+    expectEqual(sources["abc"].subscriptionCount, 1)
     sources["abc"].send(completion: .finished)
     scheduler.advance()
     #expect((store.effectCount, store.effectMemory, scheduler.pendingCount) == (0, 0, 0))
@@ -262,16 +263,16 @@ struct EffectTests {
   func throttleLatest() {
     let store = store { .send(.answered($0)).throttle(id: "t", for: .seconds(1)) }
     begin("a", "b", "c", in: store)
-    #expect(store.state.answers == ["a"])
-    #expect(store.effectCount == 1)
+    expectEqual(store.state.answers, ["a"])
+    expectEqual(store.effectCount, 1)
     scheduler.advance(by: 1)
-    #expect(store.state.answers == ["a", "c"])
+    expectEqual(store.state.answers, ["a", "c"])
     // The interval after the latest is one of its own.
     begin("d", in: store)
     scheduler.advance(by: .milliseconds(999))
-    #expect(store.state.answers == ["a", "c"])
+    expectEqual(store.state.answers, ["a", "c"])
     scheduler.advance(by: .milliseconds(1))
-    #expect(store.state.answers == ["a", "c", "d"])
+    expectEqual(store.state.answers, ["a", "c", "d"])
     scheduler.advance(by: 1)
     #expect((store.effectCount, store.effectMemory, scheduler.pendingCount) == (0, 0, 0))
   }
@@ -282,12 +283,12 @@ struct EffectTests {
     let store = store { .send(.answered($0)).throttle(id: "t", for: intervals[$0] ?? .zero) }
     begin("a", "b", in: store)
     scheduler.advance(by: 1)
-    #expect(store.state.answers == ["a", "b"])
+    expectEqual(store.state.answers, ["a", "b"])
     begin("c", in: store)
     scheduler.advance(by: .milliseconds(9_999))
-    #expect(store.state.answers == ["a", "b"])
+    expectEqual(store.state.answers, ["a", "b"])
     scheduler.advance(by: .milliseconds(1))
-    #expect(store.state.answers == ["a", "b", "c"])
+    expectEqual(store.state.answers, ["a", "b", "c"])
     scheduler.advance(by: 2)
     #expect((store.effectCount, store.effectMemory, scheduler.pendingCount) == (0, 0, 0))
   }
@@ -299,7 +300,7 @@ struct EffectTests {
     scheduler.advance(by: 1)
     begin("c", in: store)
     scheduler.advance(by: 1)
-    #expect(store.state.answers == ["a", "c"])
+    expectEqual(store.state.answers, ["a", "c"])
     #expect((store.effectCount, store.effectMemory, scheduler.pendingCount) == (0, 0, 0))
   }
 
@@ -308,10 +309,10 @@ struct EffectTests {
     let store = store { $0 == "stop" ? .cancel(id: "t") : .send(.answered($0)).throttle(id: "t", for: .seconds(1)) }
     begin("a", in: store)
     begin("b", "stop", in: store)
-    #expect(store.effectCount == 0)
+    expectEqual(store.effectCount, 0)
     scheduler.advance(by: 2)
-    #expect(store.state.answers == ["a"])
-    #expect(store.effectMemory == 0)
+    expectEqual(store.state.answers, ["a"])
+    expectEqual(store.effectMemory, 0)
   }
 
   @Test("of what is typed, one request is sent after 0.8 s, none for the same text, and the latest answer counts")
@@ -338,9 +339,9 @@ struct EffectTests {
     sources["abc"].send(.answered("abc"))
     begin("abcd", in: store)
     scheduler.advance(by: .milliseconds(800))
-    #expect(store.state.answers == ["abcd"])
+    expectEqual(store.state.answers, ["abcd"])
     let asked = ["a", "ab", "abc", "abcd"].map { sources[$0].subscriptionCount }
-    #expect(asked == [0, 0, 1, 1])
+    expectEqual(asked, [0, 0, 1, 1])
   }
 
   @Test("drops what a stream sends after its end, or a second time")
@@ -352,8 +353,8 @@ struct EffectTests {
     sources["a"].send(.add(1))
     sources["a"].send(completion: .finished)
     scheduler.advance()
-    #expect(store.state.count == 1)
-    #expect(store.effectCount == 0)
+    expectEqual(store.state.count, 1)
+    expectEqual(store.effectCount, 0)
   }
 
   // MARK: Memory
@@ -368,9 +369,9 @@ struct EffectTests {
     }
     for number in 1...10_000 { store.dispatch(.begin("\(number)")) }
     scheduler.advance()
-    #expect(store.effectCount == 10_000)
+    expectEqual(store.effectCount, 10_000)
     scheduler.advance(by: 1)
-    #expect(store.state.count == 20_000)
+    expectEqual(store.state.count, 20_000)
     #expect((store.effectCount, store.effectMemory) == (0, 0))
   }
 
@@ -451,10 +452,10 @@ struct EffectTests {
       return numbers.map { .add($0) }
     }
     begin("go", in: store)
-    #expect(store.state.count == 1)
+    expectEqual(store.state.count, 1)
     begin("stop", in: store)
     scheduler.advance(by: 5)
-    #expect(store.state.count == 1)
+    expectEqual(store.state.count, 1)
     #expect((store.effectCount, store.effectMemory) == (0, 0))
   }
 
@@ -472,7 +473,7 @@ struct EffectTests {
     held?.dispatch(.begin("a"))
     scheduler.advance()
     #expect(held == nil)
-    #expect(source.subscriptionCount == 0)
+    expectEqual(source.subscriptionCount, 0)
   }
 
   @Test("tells an effect that is none from others")

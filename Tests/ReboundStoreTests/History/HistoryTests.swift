@@ -1,4 +1,5 @@
 import Combine
+import Expectations
 import Rebound
 import ReboundStore
 import ReboundTesting
@@ -23,8 +24,8 @@ struct HistoryTests {
     for interval in [1, 3, 50, 1000] {
       var history = history(numbers, HistoryPolicy(clamping: interval))
       for k in 0...200 {
-        #expect(history.state(at: k) == fold(numbers.prefix(k)))
-        #expect(history.jump(to: k) == fold(numbers.prefix(k)))
+        expectEqual(history.state(at: k), fold(numbers.prefix(k)))
+        expectEqual(history.jump(to: k), fold(numbers.prefix(k)))
       }
     }
   }
@@ -34,16 +35,16 @@ struct HistoryTests {
     var history = history([1, 2])
     #expect(history.jump(to: 3) == nil)
     #expect(history.jump(to: -1) == nil)
-    #expect(history.position == 2)
+    expectEqual(history.position, 2)
   }
 
   @Test("an action after a jump takes the place of those that followed")
   func newFuture() {
     var history = history([1, 2, 3])
     history.jump(to: 1)
-    #expect(history.count == 3)
-    #expect(history.record(.add(10))?.count == 11)
-    #expect(history.entries.map(\.action) == [.add(1), .add(10)])
+    expectEqual(history.count, 3)
+    expectEqual(history.record(.add(10))?.count, 11)
+    expectEqual(history.entries.map(\.action), [.add(1), .add(10)])
     #expect(history.jump(to: 3) == nil)
   }
 
@@ -53,50 +54,51 @@ struct HistoryTests {
     history.jump(to: 1)
     history.record(.add(100))
     history.record(.add(1))
-    #expect(history.state(at: 3)?.count == 102)
-    #expect(history.state(at: 2)?.count == 101)
+    expectEqual(history.state(at: 3)?.count, 102)
+    expectEqual(history.state(at: 2)?.count, 101)
   }
 
   @Test("a session ends where the history stands, also after a jump back")
   func sessionAfterJump() throws {
     var history = history([1, 2, 3])
     history.jump(to: 2)
-    #expect(try history.session().entries.map(\.action) == [.add(1), .add(2)])
+    try expectEqual(history.session().entries.map(\.action), [.add(1), .add(2)])
   }
 
   @Test("a session that is replayed takes the place of all that was there")
   func replayOverOthers() {
     var history = history([1, 2, 3])
-    #expect(history.replay(Session(entries: [.init(action: .add(10)), .init(action: .add(20))]))?.count == 30)
-    #expect(history.entries.map(\.action) == [.add(10), .add(20)])
-    #expect((0...2).map { history.state(at: $0)?.count } == [0, 10, 30])
-    #expect(history.position == 2)
+    expectEqual(history.replay(Session(entries: [.init(action: .add(10)), .init(action: .add(20))]))?.count, 30)
+    expectEqual(history.entries.map(\.action), [.add(10), .add(20)])
+    expectEqual((0...2).map { history.state(at: $0)?.count }, [0, 10, 30])
+    expectEqual(history.position, 2)
   }
 
   @Test("forgets the oldest actions beyond the limit, and still knows the states that are left")
   func limit() {
     let history = history(Array(repeating: 1, count: 100), HistoryPolicy(clamping: 10, limit: 15))
-    #expect(history.forgotten == 80)
-    #expect(history.entries.count == 20)
-    #expect(history.positions == 80...100)
+    expectEqual(history.forgotten, 80)
+    expectEqual(history.entries.count, 20)
+    expectEqual(history.positions, 80...100)
     #expect(history.state(at: 79) == nil)
-    #expect((80...100).map { history.state(at: $0)?.count } == Array(80...100))
+    expectEqual((80...100).map { history.state(at: $0)?.count }, Array(80...100))
     #expect(throws: InvalidSession.beginningForgotten(80)) { try history.session() }
   }
 
   @Test("a policy brings numbers that make no sense into range")
   func policy() {
-    #expect(HistoryPolicy(clamping: 0, limit: -1) == HistoryPolicy(clamping: 1, limit: 1))
+    expectEqual(HistoryPolicy(clamping: 0, limit: -1), HistoryPolicy(clamping: 1, limit: 1))
   }
 
   @Test("a policy refuses numbers that make no sense, with their names")
   func refusals() throws {
-    #expect(
-      #expect(throws: InvalidPolicy.self) { try HistoryPolicy(snapshotInterval: 0) }?.setting == "snapshotInterval"
+    expectEqual(
+      #expect(throws: InvalidPolicy.self) { try HistoryPolicy(snapshotInterval: 0) }?.setting,
+      "snapshotInterval"
     )
-    #expect(#expect(throws: InvalidPolicy.self) { try HistoryPolicy(limit: 0) }?.setting == "limit")
-    #expect(try HistoryPolicy() == .all)
-    #expect(try HistoryPolicy(snapshotInterval: 1, limit: 1) == HistoryPolicy(clamping: 1, limit: 1))
+    expectEqual(#expect(throws: InvalidPolicy.self) { try HistoryPolicy(limit: 0) }?.setting, "limit")
+    try expectEqual(HistoryPolicy(), .all)
+    try expectEqual(HistoryPolicy(snapshotInterval: 1, limit: 1), HistoryPolicy(clamping: 1, limit: 1))
   }
 
   // MARK: In a store
@@ -127,23 +129,23 @@ struct HistoryTests {
     store.dispatch(.begin("a"))
     store.dispatch(.add(2))
     scheduler.advance()
-    #expect(store.history?.entries.map(\.origin) == [.sent, .sent, .sent, .effect])
+    expectEqual(store.history?.entries.map(\.origin), [.sent, .sent, .sent, .effect])
     var seen: [Int] = []
     let subscription = store.select(\.count).sink { seen.append($0) }
     store.jump(to: 1)
     scheduler.advance()
-    #expect(store.state == CountState(count: 1))
+    expectEqual(store.state, CountState(count: 1))
     store.redo()
     store.redo()
     store.redo()
     store.redo()
     scheduler.advance()
-    #expect(store.state == CountState(count: 3, answers: ["x"]))
+    expectEqual(store.state, CountState(count: 3, answers: ["x"]))
     store.undo()
     scheduler.advance()
-    #expect(store.state == CountState(count: 3))
-    #expect(effects == 1)
-    #expect(seen == [3, 1, 3])
+    expectEqual(store.state, CountState(count: 3))
+    expectEqual(effects, 1)
+    expectEqual(seen, [3, 1, 3])
     withExtendedLifetime(subscription) {}
   }
 
@@ -159,7 +161,7 @@ struct HistoryTests {
     store.jump(to: 0)
     source.send(.answered("late"))
     scheduler.advance()
-    #expect(store.state == CountState())
+    expectEqual(store.state, CountState())
     #expect((source.cancelCount, store.effectCount, store.effectMemory) == (1, 0, 0))
   }
 
@@ -172,7 +174,7 @@ struct HistoryTests {
     store.jump(to: 0)
     store.dispatch(.begin("b"))
     scheduler.advance()
-    #expect(store.state.answers == ["b"])
+    expectEqual(store.state.answers, ["b"])
     scheduler.advance(by: 1)
     #expect((store.effectMemory, scheduler.pendingCount) == (0, 0))
   }
@@ -188,12 +190,12 @@ struct HistoryTests {
     }
     store.dispatch(.begin("a"))
     scheduler.advance(by: 1)
-    #expect(store.state.answers == ["b"])
+    expectEqual(store.state.answers, ["b"])
     store.dispatch(.begin("c"))
     scheduler.advance(by: .milliseconds(999))
-    #expect(store.state.answers == ["b"])
+    expectEqual(store.state.answers, ["b"])
     scheduler.advance(by: .milliseconds(1))
-    #expect(store.state.answers == ["b", "c"])
+    expectEqual(store.state.answers, ["b", "c"])
   }
 
   @Test("a store without a history stays where it is")
@@ -203,7 +205,7 @@ struct HistoryTests {
     store.dispatch(.add(1))
     store.jump(to: 0)
     scheduler.advance()
-    #expect(store.state.count == 1)
+    expectEqual(store.state.count, 1)
     #expect(store.history == nil)
     #expect(throws: InvalidSession.noHistory) { try store.session() }
   }

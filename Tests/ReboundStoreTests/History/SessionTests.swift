@@ -1,4 +1,5 @@
 import Combine
+import Expectations
 import Foundation
 import ReboundStore
 import ReboundTesting
@@ -27,8 +28,8 @@ struct SessionTests {
     let store = recorded()
     let file = try store.session().json()
     let session = try Session<CountAction>(json: file)
-    #expect(try session == store.session())
-    #expect(session.state(from: CountState(), reducer: .counting) == store.state)
+    try expectEqual(session, store.session())
+    expectEqual(session.state(from: CountState(), reducer: .counting), store.state)
     #expect(session.entries.contains(.init(action: .answered("re: secret"), origin: .effect)))
   }
 
@@ -49,10 +50,10 @@ struct SessionTests {
       scheduler: ImmediateScheduler.shared
     )
     other.replay(session)
-    #expect(other.state == recorded().state)
+    expectEqual(other.state, recorded().state)
     other.jump(to: 1)
-    #expect(other.state == CountState(count: 2))
-    #expect(effects == 0)
+    expectEqual(other.state, CountState(count: 2))
+    expectEqual(effects, 0)
   }
 
   @Test("what is redacted is not in the file")
@@ -66,30 +67,32 @@ struct SessionTests {
       }
     }.json()
     #expect(!String(decoding: file, as: UTF8.self).contains("secret"))
-    #expect(
-      try Session<CountAction>(json: file).state(from: CountState(), reducer: .counting).count == store.state.count
+    try expectEqual(
+      Session<CountAction>(json: file).state(from: CountState(), reducer: .counting).count,
+      store.state.count
     )
   }
 
   @Test("the same session is the same file, whatever the machine")
   func golden() throws {
     let session = Session<CountAction>(entries: [.init(action: .add(1))])
-    #expect(
-      String(decoding: try session.json(), as: UTF8.self) == """
-        {
-          "entries" : [
-            {
-              "action" : {
-                "add" : {
-                  "_0" : 1
-                }
-              },
-              "origin" : "sent"
-            }
-          ],
-          "version" : 1
-        }
-        """
+    expectEqual(
+      String(decoding: try session.json(), as: UTF8.self),
+      """
+      {
+        "entries" : [
+          {
+            "action" : {
+              "add" : {
+                "_0" : 1
+              }
+            },
+            "origin" : "sent"
+          }
+        ],
+        "version" : 1
+      }
+      """
     )
   }
 
@@ -100,7 +103,7 @@ struct SessionTests {
     }
     let missing = Data(#"{"version":1,"entries":[{"action":{"add":{"_0":"x"}},"origin":"sent"}]}"#.utf8)
     let error = #expect(throws: InvalidSession.self) { try Session<CountAction>(json: missing) }
-    #expect(error?.description.contains("entries.[0].action.add._0") == true)
+    expectEqual(error?.description.contains("entries.[0].action.add._0"), true)
     #expect(throws: InvalidSession.self) { try Session<CountAction>(json: Data("<html>".utf8)) }
   }
 
@@ -108,7 +111,7 @@ struct SessionTests {
   func unwritable() {
     let session = Session<Double>(entries: [.init(action: .infinity)])
     let error = #expect(throws: InvalidSession.self) { try session.json() }
-    #expect(error?.description.hasPrefix("An action can't be written as JSON") == true)
+    expectEqual(error?.description.hasPrefix("An action can't be written as JSON"), true)
   }
 
   @Test("each error says what to do next")
@@ -137,8 +140,8 @@ struct SessionTests {
     ] as [(InvalidSession, String, String)]
   )
   func words(error: InvalidSession, happened: String, next: String) {
-    #expect(error.localizedDescription == happened)
-    #expect(error.recoverySuggestion == next)
+    expectEqual(error.localizedDescription, happened)
+    expectEqual(error.recoverySuggestion, next)
     #expect(error.description.hasPrefix(happened.dropLast()))
     #expect(error.description.hasSuffix(". \(next)") && !error.description.contains(".."))
   }

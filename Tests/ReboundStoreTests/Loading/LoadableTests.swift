@@ -1,4 +1,5 @@
 import Combine
+import Expectations
 import Rebound
 import ReboundStore
 import ReboundTesting
@@ -11,34 +12,34 @@ struct LoadableTests {
   @Test("keeps the value before while it loads again, and after it failed")
   func keepsPrevious() {
     var animal = Animal()
-    #expect(animal.phase == .idle)
+    expectEqual(animal.phase, .idle)
     animal.begin()
-    #expect(animal.phase == .loading(previous: nil, attempt: 1))
+    expectEqual(animal.phase, .loading(previous: nil, attempt: 1))
     animal.succeed(with: "Cat", at: .seconds(5))
-    #expect(animal.phase == .loaded("Cat", at: .seconds(5)))
+    expectEqual(animal.phase, .loaded("Cat", at: .seconds(5)))
     animal.begin()
-    #expect(animal.phase == .loading(previous: "Cat", attempt: 1))
-    #expect(animal.value == "Cat")
+    expectEqual(animal.phase, .loading(previous: "Cat", attempt: 1))
+    expectEqual(animal.value, "Cat")
     animal.fail(with: Broken())
-    #expect(animal.phase == .failed(Broken(), previous: "Cat", attempt: 1))
+    expectEqual(animal.phase, .failed(Broken(), previous: "Cat", attempt: 1))
     #expect((animal.value, animal.error, animal.isLoading) == ("Cat", Broken(), false))
     animal.begin()
-    #expect(animal.phase == .loading(previous: "Cat", attempt: 1))
-    #expect(animal.age(at: .seconds(8)) == .seconds(3))
+    expectEqual(animal.phase, .loading(previous: "Cat", attempt: 1))
+    expectEqual(animal.age(at: .seconds(8)), .seconds(3))
   }
 
   @Test("counts the attempts of one load, and begins anew with the next")
   func attempts() {
     var animal = Animal()
     animal.begin()
-    #expect(animal.retry() == true)
-    #expect(animal.attempt == 2)
-    #expect(animal.retry(attempt: 5) == true)
+    expectEqual(animal.retry(), true)
+    expectEqual(animal.attempt, 2)
+    expectEqual(animal.retry(attempt: 5), true)
     animal.fail(with: Broken())
-    #expect(animal.attempt == 5)
-    #expect(animal.retry() == false)
+    expectEqual(animal.attempt, 5)
+    expectEqual(animal.retry(), false)
     animal.begin()
-    #expect(animal.attempt == 1)
+    expectEqual(animal.attempt, 1)
   }
 
   @Test("an answer to an earlier load is dropped, in whatever order the answers come")
@@ -46,14 +47,14 @@ struct LoadableTests {
     var animal = Animal()
     let first = animal.begin()
     let second = animal.begin()
-    #expect(animal.succeed(with: "stale", generation: first) == false)
-    #expect(animal.fail(with: Broken(), generation: first) == false)
-    #expect(animal.retry(generation: first) == false)
+    expectEqual(animal.succeed(with: "stale", generation: first), false)
+    expectEqual(animal.fail(with: Broken(), generation: first), false)
+    expectEqual(animal.retry(generation: first), false)
     #expect(animal.isLoading)
-    #expect(animal.end(with: .success("Dog"), generation: second) == true)
-    #expect(animal.succeed(with: "stale", generation: first) == false)
-    #expect(animal.end(with: .failure(Broken()), generation: second) == false)
-    #expect(animal.phase == .loaded("Dog", at: nil))
+    expectEqual(animal.end(with: .success("Dog"), generation: second), true)
+    expectEqual(animal.succeed(with: "stale", generation: first), false)
+    expectEqual(animal.end(with: .failure(Broken()), generation: second), false)
+    expectEqual(animal.phase, .loaded("Dog", at: nil))
   }
 
   private enum FetchAction {
@@ -94,24 +95,24 @@ struct LoadableTests {
     scheduler.advance()
     upstream.send(completion: .failure(Broken()))
     scheduler.advance(by: 1)
-    #expect(store.state.phase == .loading(previous: "Cat", attempt: 2))
+    expectEqual(store.state.phase, .loading(previous: "Cat", attempt: 2))
     store.dispatch(.fetch)
     scheduler.advance()
     upstream.connections[1].send("late")
     scheduler.advance()
-    #expect(store.state.phase == .loading(previous: "Cat", attempt: 1))
+    expectEqual(store.state.phase, .loading(previous: "Cat", attempt: 1))
     for _ in 1...3 {
       upstream.send(completion: .failure(Broken()))
       scheduler.advance(by: 1)
     }
-    #expect(store.state.phase == .failed(Broken(), previous: "Cat", attempt: 3))
+    expectEqual(store.state.phase, .failed(Broken(), previous: "Cat", attempt: 3))
   }
 
   @Test("a failed effect always ends the progress: nothing stays on loading")
   func neverStuck() {
     var animal = Animal()
     animal.begin()
-    #expect(animal.end(with: .failure(Broken())) == true)
+    expectEqual(animal.end(with: .failure(Broken())), true)
     #expect(!animal.isLoading)
   }
 
@@ -120,14 +121,14 @@ struct LoadableTests {
     var animal = Animal("Cat", at: .seconds(1))
     let load = animal.begin()
     animal.cancel()
-    #expect(animal.phase == .loaded("Cat", at: .seconds(1)))
-    #expect(animal.succeed(with: "late", generation: load) == false)
-    #expect(animal.value == "Cat")
+    expectEqual(animal.phase, .loaded("Cat", at: .seconds(1)))
+    expectEqual(animal.succeed(with: "late", generation: load), false)
+    expectEqual(animal.value, "Cat")
     var empty = Animal()
     empty.cancel()
     empty.begin()
     empty.cancel()
-    #expect(empty.phase == .idle)
+    expectEqual(empty.phase, .idle)
   }
 
   @Test("a failure is not an empty list, and an empty list is not a failure")
@@ -135,25 +136,25 @@ struct LoadableTests {
     var list = Loadable<[String], Broken>()
     list.begin()
     list.succeed(with: [])
-    #expect(list.value == [])
+    expectEqual(list.value, [])
     #expect(list.error == nil)
     var failed = Loadable<[String], Broken>()
     failed.begin()
     failed.fail(with: Broken())
     #expect(failed.value == nil)
-    #expect(failed.error == Broken())
+    expectEqual(failed.error, Broken())
   }
 
   @Test("dismissing an error twice does the same as once, and never takes a value away")
   func dismisses() {
     var animal = Animal("Cat")
     animal.dismissError()
-    #expect(animal.value == "Cat")
+    expectEqual(animal.value, "Cat")
     animal.begin()
     animal.fail(with: Broken())
     animal.dismissError()
     animal.dismissError()
-    #expect(animal.phase == .loaded("Cat", at: nil))
+    expectEqual(animal.phase, .loaded("Cat", at: nil))
   }
 
   @Test("knows the age of a value only if it was said when it came")
@@ -163,7 +164,7 @@ struct LoadableTests {
     animal = Animal("Cat")
     #expect(animal.age(at: .seconds(9)) == nil)
     animal = Animal("Cat", at: .seconds(4))
-    #expect(animal.age(at: .seconds(9)) == .seconds(5))
+    expectEqual(animal.age(at: .seconds(9)), .seconds(5))
     animal = Animal()
     animal.begin()
     #expect(animal.age(at: .seconds(9)) == nil)
@@ -172,14 +173,14 @@ struct LoadableTests {
   @Test("maps the value and the one before, and nothing else")
   func maps() {
     var animal = Animal()
-    #expect(animal.map(\.count).phase == .idle)
+    expectEqual(animal.map(\.count).phase, .idle)
     animal = Animal("Cat", at: .seconds(1))
-    #expect(animal.map(\.count).phase == .loaded(3, at: .seconds(1)))
+    expectEqual(animal.map(\.count).phase, .loaded(3, at: .seconds(1)))
     let load = animal.begin()
     var length = animal.map(\.count)
-    #expect(length.phase == .loading(previous: 3, attempt: 1))
-    #expect(length.succeed(with: 4, generation: load) == true)
+    expectEqual(length.phase, .loading(previous: 3, attempt: 1))
+    expectEqual(length.succeed(with: 4, generation: load), true)
     animal.fail(with: Broken())
-    #expect(animal.map(\.count).phase == .failed(Broken(), previous: 3, attempt: 1))
+    expectEqual(animal.map(\.count).phase, .failed(Broken(), previous: 3, attempt: 1))
   }
 }

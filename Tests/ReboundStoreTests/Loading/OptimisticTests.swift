@@ -1,3 +1,4 @@
+import Expectations
 import ReboundStore
 import Testing
 
@@ -15,12 +16,12 @@ struct OptimisticTests {
     var list = Optimistic<Add>(["a"])
     list.begin(Add(id: 1, text: "b"))
     list.begin(Add(id: 2, text: "c"))
-    #expect(list.value == ["a", "b", "c"])
-    #expect(list.rollBack(1) == true)
-    #expect(list.value == ["a", "c"])
-    #expect(list.confirmed == ["a"])
-    #expect(list.rollBack(1) == false)
-    #expect(list.value == ["a", "c"])
+    expectEqual(list.value, ["a", "b", "c"])
+    expectEqual(list.rollBack(1), true)
+    expectEqual(list.value, ["a", "c"])
+    expectEqual(list.confirmed, ["a"])
+    expectEqual(list.rollBack(1), false)
+    expectEqual(list.value, ["a", "c"])
   }
 
   @Test("what the server agrees to stays when a later change is taken back")
@@ -28,12 +29,12 @@ struct OptimisticTests {
     var list = Optimistic<Add>([])
     list.begin(Add(id: 1, text: "a"))
     list.begin(Add(id: 2, text: "b"))
-    #expect(list.confirm(2) == true)
-    #expect(list.confirmed == ["b"])
-    #expect(list.rollBack(1) == true)
-    #expect(list.value == ["b"])
+    expectEqual(list.confirm(2), true)
+    expectEqual(list.confirmed, ["b"])
+    expectEqual(list.rollBack(1), true)
+    expectEqual(list.value, ["b"])
     #expect(list.pending.isEmpty)
-    #expect(list.confirm(7) == false)
+    expectEqual(list.confirm(7), false)
   }
 
   @Test("changes keep their order, in whichever the server agrees to them")
@@ -45,13 +46,13 @@ struct OptimisticTests {
     }
     var name = Optimistic<Rename>("")
     for (id, text) in ["a", "b", "c"].enumerated() { name.begin(Rename(id: id, name: text)) }
-    #expect(name.confirm(1) == true)
-    #expect(name.confirm(1) == false)
+    expectEqual(name.confirm(1), true)
+    expectEqual(name.confirm(1), false)
     #expect((name.confirmed, name.value) == ("b", "c"))
-    #expect(name.pending.map(\.id) == [0, 2])
-    #expect(name.confirm(0) == true)
+    expectEqual(name.pending.map(\.id), [0, 2])
+    expectEqual(name.confirm(0), true)
     #expect((name.confirmed, name.value) == ("b", "c"))
-    #expect(name.rollBack(2) == true)
+    expectEqual(name.rollBack(2), true)
     #expect((name.confirmed, name.value) == ("b", "b"))
     #expect(name.pending.isEmpty)
   }
@@ -63,9 +64,9 @@ struct OptimisticTests {
     list.begin(Add(id: 2, text: "b"))
     list.confirm(2)
     list.replaceConfirmed(with: ["b"])
-    #expect(list.value == ["b", "a"])
-    #expect(list.confirm(1) == true)
-    #expect(list.confirmed == ["b", "a"])
+    expectEqual(list.value, ["b", "a"])
+    expectEqual(list.confirm(1), true)
+    expectEqual(list.confirmed, ["b", "a"])
   }
 
   @Test("pending changes are made again on top of what the server says")
@@ -73,9 +74,9 @@ struct OptimisticTests {
     var list = Optimistic<Add>(["a"])
     list.begin(Add(id: 1, text: "b"))
     list.replaceConfirmed(with: ["x", "y"])
-    #expect(list.value == ["x", "y", "b"])
+    expectEqual(list.value, ["x", "y", "b"])
     list.begin(Add(id: 1, text: "B"))
-    #expect(list.value == ["x", "y", "B"])
-    #expect(list.pending == [Add(id: 1, text: "B")])
+    expectEqual(list.value, ["x", "y", "B"])
+    expectEqual(list.pending, [Add(id: 1, text: "B")])
   }
 }

@@ -1,3 +1,4 @@
+import Expectations
 import ReboundStore
 import Testing
 
@@ -6,8 +7,8 @@ struct CasePathTests {
   @Test("puts a value into its case and takes it out of that one only")
   func bothWays() {
     let path = CasePath(CountAction.add) { if case .add(let number) = $0 { number } else { nil } }
-    #expect(path.embed(3) == .add(3))
-    #expect(path.extract(.add(3)) == 3)
+    expectEqual(path.embed(3), .add(3))
+    expectEqual(path.extract(.add(3)), 3)
     #expect(path.extract(.begin("a")) == nil)
     #expect(CasePath<Int, Int>.identity.extract(path.extract(.add(4)) ?? 0) == 4)
   }

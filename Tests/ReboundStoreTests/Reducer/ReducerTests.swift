@@ -1,3 +1,4 @@
+import Expectations
 import ReboundStore
 import Testing
 
@@ -37,7 +38,7 @@ struct ReducerTests {
     )
     var state: [String] = []
     reducer(&state, "a")
-    #expect(state == ["1 a", "2 after 1"])
+    expectEqual(state, ["1 a", "2 after 1"])
   }
 
   @Test("a scoped reducer answers the actions of its case for its part")
@@ -46,7 +47,7 @@ struct ReducerTests {
     var state = AppState()
     reducer(&state, .first(.add(2)))
     reducer(&state, .second(.add(5)))
-    #expect(state.first.count == 2)
+    expectEqual(state.first.count, 2)
   }
 
   @Test("a reducer of an optional part changes nothing while the part is not there")
@@ -57,7 +58,7 @@ struct ReducerTests {
     #expect(state.second == nil)
     state.second = CountState()
     reducer(&state, .second(.add(1)))
-    #expect(state.second?.count == 1)
+    expectEqual(state.second?.count, 1)
   }
 
   @Test("a reducer of one case changes nothing while the state is another")
@@ -66,10 +67,10 @@ struct ReducerTests {
     let reducer = Reducer.counting.scoped(state: counting, action: first)
     var screen = Screen.closed
     reducer(&screen, .first(.add(1)))
-    #expect(screen == .closed)
+    expectEqual(screen, .closed)
     screen = .counting(CountState())
     reducer(&screen, .first(.add(1)))
-    #expect(screen == .counting(CountState(count: 1)))
+    expectEqual(screen, .counting(CountState(count: 1)))
   }
 
   @Test("a reducer of elements finds the one that is meant, or changes nothing")
@@ -81,6 +82,6 @@ struct ReducerTests {
     var state = AppState()
     reducer(&state, .item(2, "!"))
     reducer(&state, .item(3, "!"))
-    #expect(state.items.map(\.name) == ["a", "b!"])
+    expectEqual(state.items.map(\.name), ["a", "b!"])
   }
 }

@@ -1,4 +1,5 @@
 import Combine
+import Expectations
 import ReboundStore
 import ReboundTesting
 import Testing
@@ -14,7 +15,7 @@ struct StorePartsTests {
     store.dispatch(.answered("a"))
     store.dispatch(.add(1))
     store.dispatch(.add(0))
-    #expect(counts == [0, 1])
+    expectEqual(counts, [0, 1])
     withExtendedLifetime(subscription) {}
   }
 
@@ -24,7 +25,7 @@ struct StorePartsTests {
     let subscription = store.select(\.count, removingDuplicatesBy: { $0 / 10 == $1 / 10 }).sink { counts.append($0) }
     store.dispatch(.add(9))
     store.dispatch(.add(9))
-    #expect(counts == [0, 18])
+    expectEqual(counts, [0, 18])
     withExtendedLifetime(subscription) {}
   }
 
@@ -35,11 +36,11 @@ struct StorePartsTests {
     let subscription = part.$state.sink { counts.append($0) }
     part.dispatch(3)
     store.dispatch(.answered("not for the part"))
-    #expect(store.state.count == 3)
-    #expect(part.state == 3)
-    #expect(counts == [0, 3])
+    expectEqual(store.state.count, 3)
+    expectEqual(part.state, 3)
+    expectEqual(counts, [0, 3])
     #expect(part.history == nil)
-    #expect(part.effectCount == 0)
+    expectEqual(part.effectCount, 0)
     withExtendedLifetime(subscription) {}
   }
 
@@ -50,7 +51,7 @@ struct StorePartsTests {
     var changes = 0
     let subscription = part.$state.sink { _ in changes += 1 }
     store.dispatch(.answered("a"))
-    #expect(changes == 2)
+    expectEqual(changes, 2)
     withExtendedLifetime(subscription) {}
   }
 
@@ -64,7 +65,7 @@ struct StorePartsTests {
       part = source.scope(state: \.count, action: CountAction.add)
     }
     part?.dispatch(1)
-    #expect(weakSource?.state.count == 1)
+    expectEqual(weakSource?.state.count, 1)
     part = nil
     #expect(weakSource == nil)
   }

@@ -1,5 +1,6 @@
 import Combine
 import Dispatch
+import Expectations
 import Foundation
 import ReboundStore
 import ReboundTesting
@@ -30,8 +31,8 @@ struct StoreTests {
     let subscription = store.$state.map(\.count).sink { counts.append($0) }
     store.dispatch(.add(2))
     store.send(.add(3))
-    #expect(store.state.count == 5)
-    #expect(counts == [0, 2, 5])
+    expectEqual(store.state.count, 5)
+    expectEqual(counts, [0, 2, 5])
     withExtendedLifetime(subscription) {}
   }
 
@@ -41,7 +42,7 @@ struct StoreTests {
     var announcements = 0
     let subscription = store.objectWillChange.sink { announcements += 1 }
     store.dispatch(.add(1))
-    #expect(announcements == 1)
+    expectEqual(announcements, 1)
     withExtendedLifetime(subscription) {}
   }
 
@@ -50,7 +51,7 @@ struct StoreTests {
     func reduce(_ state: inout Int, _ action: Int) { state += action }
     let store = Store(initialState: 1, reducer: reduce, scheduler: ImmediateScheduler.shared)
     store.dispatch(2)
-    #expect(store.state == 3)
+    expectEqual(store.state, 3)
   }
 
   // MARK: Threads
@@ -72,7 +73,7 @@ struct StoreTests {
     DispatchQueue.concurrentPerform(iterations: 8) { thread in
       for number in 1...10_000 { store.dispatch(Sent(thread: thread, number: number)) }
     }
-    #expect(store.state == Array(repeating: 10_000, count: 8))
+    expectEqual(store.state, Array(repeating: 10_000, count: 8))
   }
 
   @Test("loses no action from threads that find a queue of its own to land on")
@@ -84,7 +85,7 @@ struct StoreTests {
     }
     // The queue is serial: what was asked for before is done before.
     await withCheckedContinuation { continuation in queue.async { continuation.resume() } }
-    #expect(store.state == 80_000)
+    expectEqual(store.state, 80_000)
   }
 
   @Test("queues an action that is sent from inside reducer, observer, middleware, reaction or subscriber")
@@ -93,7 +94,7 @@ struct StoreTests {
     var depth = 0
     let notes = notes
     func inside(_ place: String) {
-      #expect(depth == 0, "\(place) runs inside another action")
+      expectEqual(depth, 0, "\(place) runs inside another action")
       depth += 1
       store?.dispatch(.answered(place))
       depth -= 1
@@ -121,8 +122,8 @@ struct StoreTests {
     )
     let subscription = store?.$state.dropFirst().sink { if $0.answers.isEmpty { inside("subscriber") } }
     store?.dispatch(.add(1))
-    #expect(store?.state.answers == ["reducer", "subscriber", "observer", "middleware", "reaction"])
-    #expect(notes.lines.count == 6)
+    expectEqual(store?.state.answers, ["reducer", "subscriber", "observer", "middleware", "reaction"])
+    expectEqual(notes.lines.count, 6)
     withExtendedLifetime(subscription) {}
     store = nil
   }
@@ -136,8 +137,8 @@ struct StoreTests {
       scheduler: ImmediateScheduler.shared
     )
     store.dispatch(1)
-    #expect(store.state == 100_000)
-    #expect(store.effectCount == 0)
+    expectEqual(store.state, 100_000)
+    expectEqual(store.effectCount, 0)
   }
 
   // MARK: Middlewares
@@ -155,7 +156,7 @@ struct StoreTests {
     }
     let store = counting(middlewares: [silent, empty, answering])
     store.dispatch(.add(7))
-    #expect(store.state.answers == ["7"])
+    expectEqual(store.state.answers, ["7"])
   }
 
   @Test("asks observers, middlewares and reactions in this order, each with the state after the reducer")
@@ -187,9 +188,7 @@ struct StoreTests {
       scheduler: ImmediateScheduler.shared
     )
     store.dispatch(5)
-    #expect(
-      notes.lines == ["reducer", "observer 0 → 5", "first middleware 5", "second middleware 5", "reaction 5"]
-    )
+    expectEqual(notes.lines, ["reducer", "observer 0 → 5", "first middleware 5", "second middleware 5", "reaction 5"])
   }
 
   // MARK: Where it happens
@@ -198,9 +197,9 @@ struct StoreTests {
   func onScheduler() {
     let store = Store(initialState: CountState(), reducer: .counting, scheduler: scheduler)
     store.dispatch(.add(1))
-    #expect(store.state.count == 0)
+    expectEqual(store.state.count, 0)
     scheduler.advance()
-    #expect(store.state.count == 1)
+    expectEqual(store.state.count, 1)
   }
 
   @Test("on the main queue, does what is sent from there before dispatch returns, and lands effects there")
@@ -233,7 +232,7 @@ struct StoreTests {
         effect.send(10)
       }
     }
-    #expect(counts == [1, 11])
+    expectEqual(counts, [1, 11])
   }
 
   @Test("still does what was sent when the last reference goes, and is released then")
@@ -254,7 +253,7 @@ struct StoreTests {
     }
     #expect(weakStore == nil)
     scheduler.advance()
-    #expect(notes.lines == ["add(1)", "add(2)"])
+    expectEqual(notes.lines, ["add(1)", "add(2)"])
   }
 
   @Test("cancels its effects when it goes")
@@ -263,9 +262,9 @@ struct StoreTests {
     do {
       let store = counting(middlewares: [{ _, _ in source.eraseToAnyPublisher() }])
       store.dispatch(.add(1))
-      #expect(source.cancelCount == 0)
-      #expect(store.effectCount == 1)
+      expectEqual(source.cancelCount, 0)
+      expectEqual(store.effectCount, 1)
     }
-    #expect(source.cancelCount == 1)
+    expectEqual(source.cancelCount, 1)
   }
 }

@@ -1,4 +1,5 @@
 import Combine
+import Expectations
 import ReboundStore
 import ReboundStoreTesting
 import ReboundTesting
@@ -36,8 +37,8 @@ struct TestStoreTests {
   @Test("a change that was left out is a failure, with the difference")
   func missingChange() throws {
     let error = #expect(throws: TestStoreFailure.self) { try store().send(.add(3)) }
-    #expect(error == .wrongState(after: "add(3)", differences: ["count: 0 → 3"]))
-    #expect(error?.description.contains("count: 0 → 3") == true)
+    expectEqual(error, .wrongState(after: "add(3)", differences: ["count: 0 → 3"]))
+    expectEqual(error?.description.contains("count: 0 → 3"), true)
   }
 
   @Test("a change that did not happen is a failure")
@@ -55,8 +56,8 @@ struct TestStoreTests {
     let left = ["answered(\"Dog\")", "add(1)"]
     #expect(throws: TestStoreFailure.unreceived(actions: left, before: "send(add(1))")) { try store.send(.add(1)) }
     let atEnd = #expect(throws: TestStoreFailure.self) { try store.finish() }
-    #expect(atEnd == .unreceived(actions: left, before: "the end"))
-    #expect(atEnd?.description.contains("+ answered(\"Dog\")") == true)
+    expectEqual(atEnd, .unreceived(actions: left, before: "the end"))
+    expectEqual(atEnd?.description.contains("+ answered(\"Dog\")"), true)
   }
 
   @Test("an action of an effect that has come and waits for the scheduler is seen by the next send, and received")
@@ -85,8 +86,8 @@ struct TestStoreTests {
     try store.send(.begin("Dog"))
     try store.runToTheEnd()
     let error = #expect(throws: TestStoreFailure.self) { try store.receive(.add(1)) }
-    #expect(error == .unexpected(expected: "add(1)", received: "answered(\"Dog\")"))
-    #expect(error?.description == "Another action came than expected:\n  - add(1)\n  + answered(\"Dog\")")
+    expectEqual(error, .unexpected(expected: "add(1)", received: "answered(\"Dog\")"))
+    expectEqual(error?.description, "Another action came than expected:\n  - add(1)\n  + answered(\"Dog\")")
   }
 
   @Test("an action that does not come is a failure that says what runs")
@@ -94,8 +95,8 @@ struct TestStoreTests {
     let store = store()
     try store.send(.begin("Dog"))
     let error = #expect(throws: TestStoreFailure.self) { try store.receive(.answered("Dog")) }
-    #expect(error == .nothingReceived(expected: "answered(\"Dog\")", openEffects: 1))
-    #expect(error?.description.contains("advance the time") == true)
+    expectEqual(error, .nothingReceived(expected: "answered(\"Dog\")", openEffects: 1))
+    expectEqual(error?.description.contains("advance the time"), true)
   }
 
   @Test("an effect that runs at the end is a failure")
@@ -103,8 +104,8 @@ struct TestStoreTests {
     let store = store()
     try store.send(.begin("Dog"))
     let error = #expect(throws: TestStoreFailure.self) { try store.finish() }
-    #expect(error == .openEffects(count: 1, nextDue: "2.0 s"))
-    #expect(error?.description.contains("2.0 s") == true)
+    expectEqual(error, .openEffects(count: 1, nextDue: "2.0 s"))
+    expectEqual(error?.description.contains("2.0 s"), true)
   }
 
   @Test("without exhaustivity only what is expected has to be right")
@@ -118,7 +119,7 @@ struct TestStoreTests {
     #expect(throws: TestStoreFailure.self) { try store.send(.add(1)) { $0.count = 99 } }
     try store.send(.begin("Cat"))
     try store.finish()
-    #expect(store.state.answers == ["Dog"])
+    expectEqual(store.state.answers, ["Dog"])
   }
 
   private struct Shop: Equatable {
@@ -204,23 +205,25 @@ struct TestStoreTests {
       },
     ]
     for (index, change) in right.enumerated() { #expect(differences(change) == nil, "\(index)") }
-    #expect(differences { $0.count += 2 } == ["count: 2 → 1"])
-    #expect(differences { $0.count = 0 } == ["count: 0 → 1"])
-    #expect(differences { $0.items.append("z") } == ["items[1]: \"z\" → \"y\""])
-    #expect(differences { $0.prices["x", default: 0] += 2 } == ["prices[\"x\"]: 3 → 2"])
-    #expect(differences { $0.prices["z"] = 1 } == ["- prices[\"z\"]: 1"])
-    #expect(
+    expectEqual(differences { $0.count += 2 }, ["count: 2 → 1"])
+    expectEqual(differences { $0.count = 0 }, ["count: 0 → 1"])
+    expectEqual(differences { $0.items.append("z") }, ["items[1]: \"z\" → \"y\""])
+    expectEqual(differences { $0.prices["x", default: 0] += 2 }, ["prices[\"x\"]: 3 → 2"])
+    expectEqual(differences { $0.prices["z"] = 1 }, ["- prices[\"z\"]: 1"])
+    expectEqual(
       differences {
         $0.count += 1
         $0.name = "c"
-      } == ["name: \"c\" → \"ab\""]
+      },
+      ["name: \"c\" → \"ab\""]
     )
     // What can't be made of the state before is wrong in that of after.
-    #expect(
+    expectEqual(
       differences { shop in
         if shop.items.count < 2 { throw Broken() }
         shop.count = 9
-      } == ["count: 9 → 1"]
+      },
+      ["count: 9 → 1"]
     )
   }
 
@@ -230,9 +233,9 @@ struct TestStoreTests {
     try store.send(.begin("Dog"))
     try store.runToTheEnd()
     let action = try store.receive(where: { if case .answered = $0 { true } else { false } }) { $0.answers = ["Dog"] }
-    #expect(action == .answered("Dog"))
+    expectEqual(action, .answered("Dog"))
     store.skipReceived()
     try store.finish()
-    #expect(store.state.count == 1)
+    expectEqual(store.state.count, 1)
   }
 }

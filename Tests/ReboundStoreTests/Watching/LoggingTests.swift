@@ -1,4 +1,5 @@
 import Combine
+import Expectations
 import ReboundStore
 import ReboundTesting
 import Testing
@@ -19,8 +20,9 @@ struct LoggingTests {
     )
     store.dispatch(.add(2))
     store.dispatch(.begin("Dog"))
-    #expect(
-      notes.lines == [
+    expectEqual(
+      notes.lines,
+      [
         "→ add(2)\n  count: 0 → 2", "→ begin(\"Dog\")", "← answered(\"Dog\")\n  + answers[0]: \"Dog\"",
       ]
     )
@@ -43,7 +45,7 @@ struct LoggingTests {
     for action in [CountAction.begin("secret"), .answered("secret"), .add(1)] {
       observer(Transition(action: action, origin: .sent, before: state, after: state))
     }
-    #expect(notes.lines == ["→ answered(…)", "→ add(1)"])
+    expectEqual(notes.lines, ["→ answered(…)", "→ add(1)"])
   }
 
   @Test("writes nothing of what a type in the state hides by its description but that it has changed")
@@ -65,8 +67,9 @@ struct LoggingTests {
     for (before, after) in zip(states, states.dropFirst()) {
       observer(Transition(action: "typed", origin: .sent, before: before, after: after))
     }
-    #expect(
-      notes.lines == [
+    expectEqual(
+      notes.lines,
+      [
         "→ typed\n  password: nil → •••", "→ typed\n  password: changed", "→ typed\n  name: \"Ann\" → \"Bob\"",
       ]
     )
@@ -114,8 +117,9 @@ struct LoggingTests {
     )
     observer(Transition(action: "typed", origin: .sent, before: Logins(), after: after))
     observer(Transition(action: "cut", origin: .sent, before: after, after: Logins(form: .short(Password()))))
-    #expect(
-      notes.lines == [
+    expectEqual(
+      notes.lines,
+      [
         """
         → typed
           one: nil → Login(name: "Ann", password: •••)
@@ -171,6 +175,6 @@ struct LoggingTests {
     store.dispatch(.saved(Broken()))
     store.dispatch(.saved(CancellationError()))
     store.dispatch(.saved(nil))
-    #expect(store.state == ["broken, after 0", "broken, after 1"])
+    expectEqual(store.state, ["broken, after 0", "broken, after 1"])
   }
 }

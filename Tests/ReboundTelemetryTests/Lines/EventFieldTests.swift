@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import Rebound
 import ReboundTelemetry
@@ -19,7 +20,7 @@ struct EventFieldTests {
 
   @Test("each kind of value is one of JSON")
   func values() {
-    #expect(
+    expectEqual(
       line(
         EventField("text", "a"),
         EventField("whole", -3),
@@ -27,15 +28,15 @@ struct EventFieldTests {
         EventField("duration", .nanoseconds(1_500_000_400)),
         EventField("flag", true),
         EventField("object", [EventField("x", 1), EventField("y", [])])
-      )
-        == #"{"line":1,"time":0.0,"type":"own","text":"a","whole":-3,"number":1e+22,"duration":1.5,"flag":true,"#
+      ),
+      #"{"line":1,"time":0.0,"type":"own","text":"a","whole":-3,"number":1e+22,"duration":1.5,"flag":true,"#
         + #""object":{"x":1,"y":{}}}"#
     )
   }
 
   @Test("what is no number is null", arguments: [Double.nan, .infinity, -.infinity])
   func noNumber(number: Double) {
-    #expect(line(EventField("n", number)) == #"{"line":1,"time":0.0,"type":"own","n":null}"#)
+    expectEqual(line(EventField("n", number)), #"{"line":1,"time":0.0,"type":"own","n":null}"#)
   }
 
   @Test(
@@ -54,7 +55,7 @@ struct EventFieldTests {
     )
     let object = try #require(JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any])
     let value = try #require(object[text] as? String)
-    #expect(Array(value.utf8) == Array(text.utf8))
+    expectEqual(Array(value.utf8), Array(text.utf8))
   }
 
   @Test("a text that is too long is cut off, which its end shows")
@@ -73,7 +74,7 @@ struct EventFieldTests {
     lines.write("own", [EventField("text", String(repeating: "x", count: 3_997) + "secret")])
     scheduler.advance()
     reading.cancel()
-    #expect(kept.entries.count == 1)
+    expectEqual(kept.entries.count, 1)
     #expect(kept.entries.allSatisfy { $0.hasSuffix("x…\"}") })
   }
 }

@@ -1,5 +1,6 @@
 import Combine
 import Dispatch
+import Expectations
 import Rebound
 import ReboundTesting
 import StreamSupport
@@ -29,8 +30,9 @@ struct JSONLinesTests {
     scheduler.advance(by: .milliseconds(2_500))
     events.tell(retried, of: "weather")
     scheduler.advance()
-    #expect(
-      kept.entries == [
+    expectEqual(
+      kept.entries,
+      [
         #"{"line":1,"time":2.5,"type":"policy","source":"weather","policy":"retry","decision":"retrying","#
           + #""severity":"warning","text":"retry: attempt 1 failed (transient); retrying in 1.0 seconds (hint)","#
           + #""details":{"attempt":1,"elapsed":0.0,"delay":1.0,"from":"hint"},"#
@@ -83,7 +85,7 @@ struct JSONLinesTests {
       #""start":1002.0,"duration":0.0,"events":0"#
     )
     let whole = ended(#""span":"1.1""#, "pipeline", "succeeded", #""start":1000.0,"duration":2.0,"events":1"#)
-    #expect(told == [retried, failed, succeeded, whole])
+    expectEqual(told, [retried, failed, succeeded, whole])
     reading.cancel()
     withExtendedLifetime(spans) {}
   }
@@ -98,8 +100,9 @@ struct JSONLinesTests {
     let reading = lines.read(kept.write)
     lines.write(events.gauges)
     scheduler.advance()
-    #expect(
-      kept.entries == [
+    expectEqual(
+      kept.entries,
+      [
         #"{"line":1,"time":0.0,"type":"gauge","source":"weather","policy":"budget","text":"2 left, 0 granted, 0 denied","#
           + #""details":{"available":2,"queued":0,"granted":0,"denied":0},"#
           + #""measurements":{"rebound_budget_available":2.0},"app":"demo"}"#
@@ -127,7 +130,7 @@ struct JSONLinesTests {
     reading.cancel()
     #expect(!events.isListened)
     lines.write("own", fields())
-    #expect(built == 1)
+    expectEqual(built, 1)
   }
 
   @Test("while nobody reads, no clock is asked, no text is looked through for secrets, and no lock is taken")
@@ -149,15 +152,15 @@ struct JSONLinesTests {
       return [EventField("text", "some")]
     }
     // When it was made.
-    #expect(asked.count == 1)
+    expectEqual(asked.count, 1)
     // The lock is not recursive: whoever took it here would end the process.
     lines.state.withLock { _ in lines.write("own", fields()) }
-    #expect([asked, hidden, built].map(\.count) == [1, 0, 0])
+    expectEqual([asked, hidden, built].map(\.count), [1, 0, 0])
     let reading = lines.read { _ in }
     lines.write("own", fields())
     #expect(asked.count > 1)
     #expect(hidden.count > 0)
-    #expect(built.count == 1)
+    expectEqual(built.count, 1)
     reading.cancel()
   }
 
@@ -173,8 +176,8 @@ struct JSONLinesTests {
     first.cancel()
     lines.write("own", [EventField("n", 3)])
     scheduler.advance()
-    #expect(kept.entries == [1, 2].map { #"{"line":\#($0),"time":0.0,"type":"own","n":\#($0)}"# })
-    #expect(late.entries == [2, 3].map { #"{"line":\#($0),"time":0.0,"type":"own","n":\#($0)}"# })
+    expectEqual(kept.entries, [1, 2].map { #"{"line":\#($0),"time":0.0,"type":"own","n":\#($0)}"# })
+    expectEqual(late.entries, [2, 3].map { #"{"line":\#($0),"time":0.0,"type":"own","n":\#($0)}"# })
     second.cancel()
   }
 
@@ -186,7 +189,7 @@ struct JSONLinesTests {
     lines.follow(events)
     events.tell(retried, of: "late")
     scheduler.advance()
-    #expect(kept.entries.count == 1)
+    expectEqual(kept.entries.count, 1)
     reading.cancel()
   }
 
@@ -197,8 +200,9 @@ struct JSONLinesTests {
     lines.write("own", [EventField("line", 9), EventField("type", "x"), EventField("a", "secret")])
     lines.write("own", [EventField("deep", [EventField("b", "secret")])])
     scheduler.advance()
-    #expect(
-      kept.entries == [
+    expectEqual(
+      kept.entries,
+      [
         #"{"line":1,"time":0.0,"type":"own","a":"…"}"#, #"{"line":2,"time":0.0,"type":"own","deep":{"b":"…"}}"#,
       ]
     )
@@ -214,7 +218,7 @@ struct JSONLinesTests {
     }
     lines.write("own", [])
     scheduler.advance()
-    #expect(kept.entries.map { $0.contains("caused") } == [false, true])
+    expectEqual(kept.entries.map { $0.contains("caused") }, [false, true])
     reading.cancel()
   }
 
@@ -243,7 +247,7 @@ struct JSONLinesTests {
         reading.cancel()
       }
     }
-    #expect(disorder.withLock { $0 } == 0)
+    expectEqual(disorder.withLock { $0 }, 0)
     #expect(!events.isListened)
     #expect(!lines.isRead)
   }

@@ -1,4 +1,5 @@
 import Combine
+import Expectations
 import Rebound
 import ReboundTelemetry
 import ReboundTesting
@@ -20,10 +21,10 @@ struct LineReaderTests {
     let reading = lines.read(keeping: 3, kept.write)
     for _ in 1...5 { lines.write("own", []) }
     scheduler.advance()
-    #expect(numbers() == [#"{"type":"lost","count":2,"app":"demo"}"#, "3", "4", "5"])
+    expectEqual(numbers(), [#"{"type":"lost","count":2,"app":"demo"}"#, "3", "4", "5"])
     for _ in 6...7 { lines.write("own", []) }
     scheduler.advance()
-    #expect(numbers().dropFirst(4) == ["6", "7"], "what is lost is told once")
+    expectEqual(numbers().dropFirst(4), ["6", "7"], "what is lost is told once")
     reading.cancel()
   }
 
@@ -36,7 +37,7 @@ struct LineReaderTests {
     }
     lines.write("own", [])
     scheduler.advance()
-    #expect(numbers() == ["1", #"{"type":"lost","count":2}"#, "4", "5"])
+    expectEqual(numbers(), ["1", #"{"type":"lost","count":2}"#, "4", "5"])
     reading.cancel()
   }
 
@@ -52,8 +53,8 @@ struct LineReaderTests {
     }
     lines.write("own", [])
     scheduler.advance()
-    #expect(others.entries == [1])
-    #expect(kept.entries.count == 1_000)
+    expectEqual(others.entries, [1])
+    expectEqual(kept.entries.count, 1_000)
     reading.cancel()
   }
 
@@ -67,7 +68,7 @@ struct LineReaderTests {
       if depths.count < 2_000 { lines.write("own", []) }
     }
     lines.write("own", [])
-    #expect(depths.count == 2_000)
+    expectEqual(depths.count, 2_000)
     // AddressSanitizer keeps such a variable elsewhere, in a place that it does not use again soon.
     #if !ASAN
       #expect((depths.entries.max() ?? 0) - (depths.entries.min() ?? 0) < 64 * 1_024)
@@ -85,7 +86,7 @@ struct LineReaderTests {
       lines.write("own", [])
       scheduler.advance()
     }
-    #expect(numbers() == ["1", "2", "3"])
+    expectEqual(numbers(), ["1", "2", "3"])
     first.cancel()
     second.cancel()
   }
@@ -111,7 +112,7 @@ struct LineReaderTests {
     _ = reading.exchange(own)
     for _ in 1...3 { lines.write("own", []) }
     scheduler.advance()
-    #expect(numbers() == ["1"])
+    expectEqual(numbers(), ["1"])
     #expect(!lines.isRead)
   }
 
@@ -121,7 +122,7 @@ struct LineReaderTests {
     let reading = lines.read(keeping: -5, kept.write)
     for _ in 1...2 { lines.write("own", []) }
     scheduler.advance()
-    #expect(numbers() == [#"{"type":"lost","count":1}"#, "2"])
+    expectEqual(numbers(), [#"{"type":"lost","count":1}"#, "2"])
     reading.cancel()
   }
 }

@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import Rebound
 import ReboundTelemetry
@@ -37,11 +38,11 @@ struct InvalidMetricTests {
   func accepted(name: String) throws {
     let table = MetricsTable()
     try table.watch(Metric(name, .init(name, "any \"value\"\n"))) { 1 }
-    #expect(table.snapshot.gauges.count == 1)
+    expectEqual(table.snapshot.gauges.count, 1)
   }
 
   @Test("says the same to people")
   func words() {
-    #expect(InvalidMetric.tooManySeries(7).localizedDescription == InvalidMetric.tooManySeries(7).description)
+    expectEqual(InvalidMetric.tooManySeries(7).localizedDescription, InvalidMetric.tooManySeries(7).description)
   }
 }

@@ -1,3 +1,4 @@
+import Expectations
 import Rebound
 import ReboundTelemetry
 import Testing
@@ -18,7 +19,7 @@ struct MetricsSinkTests {
     let events = PolicyEvents()
     let reporting = events.report(to: bridge)
     events.tell(BulkheadEvent.queued(1), of: "weather")
-    #expect(bridge.measured.entries == ["rebound_decisions"])
+    expectEqual(bridge.measured.entries, ["rebound_decisions"])
     reporting.cancel()
   }
 }

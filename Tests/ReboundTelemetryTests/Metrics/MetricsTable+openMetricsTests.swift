@@ -1,3 +1,4 @@
+import Expectations
 import Rebound
 import ReboundTelemetry
 import Testing
@@ -23,40 +24,41 @@ struct MetricsTableOpenMetricsTests {
     let events = PolicyEvents()
     events.watch(bulkhead)
     let permit = try bulkhead.acquire()
-    #expect(
-      table.openMetrics(gauges: events.gauges) == #"""
-        # TYPE app_open gauge
-        # HELP app_open Pages that are open now.
-        app_open{app="zoo"} 1.5
-        # TYPE asked counter
-        asked_total{source="a \"b\"\\\n"} 1
-        asked_total{source="weather"} 3
-        # TYPE lasted_seconds histogram
-        # UNIT lasted_seconds seconds
-        # HELP lasted_seconds How long it lasted.
-        lasted_seconds_bucket{source="weather",le="0.5"} 1
-        lasted_seconds_bucket{source="weather",le="1.0"} 1
-        lasted_seconds_bucket{source="weather",le="+Inf"} 2
-        lasted_seconds_count{source="weather"} 2
-        lasted_seconds_sum{source="weather"} 2.25
-        # TYPE rebound_bulkhead_limit gauge
-        # HELP rebound_bulkhead_limit Calls that may run in a bulkhead at the same time.
-        rebound_bulkhead_limit{source="search"} 2
-        # TYPE rebound_bulkhead_queued gauge
-        # HELP rebound_bulkhead_queued Calls that wait for a place in a bulkhead.
-        rebound_bulkhead_queued{source="search"} 0
-        # TYPE rebound_bulkhead_running gauge
-        # HELP rebound_bulkhead_running Calls that run in a bulkhead.
-        rebound_bulkhead_running{source="search"} 1
-        # TYPE rebound_metrics_left_out gauge
-        # HELP rebound_metrics_left_out Series that this page leaves out, since all of it would be refused for them.
-        rebound_metrics_left_out 0
-        # TYPE rebound_metrics_refused counter
-        # HELP rebound_metrics_refused Measurements that had no place in the table.
-        rebound_metrics_refused_total 0
-        # EOF
+    expectEqual(
+      table.openMetrics(gauges: events.gauges),
+      #"""
+      # TYPE app_open gauge
+      # HELP app_open Pages that are open now.
+      app_open{app="zoo"} 1.5
+      # TYPE asked counter
+      asked_total{source="a \"b\"\\\n"} 1
+      asked_total{source="weather"} 3
+      # TYPE lasted_seconds histogram
+      # UNIT lasted_seconds seconds
+      # HELP lasted_seconds How long it lasted.
+      lasted_seconds_bucket{source="weather",le="0.5"} 1
+      lasted_seconds_bucket{source="weather",le="1.0"} 1
+      lasted_seconds_bucket{source="weather",le="+Inf"} 2
+      lasted_seconds_count{source="weather"} 2
+      lasted_seconds_sum{source="weather"} 2.25
+      # TYPE rebound_bulkhead_limit gauge
+      # HELP rebound_bulkhead_limit Calls that may run in a bulkhead at the same time.
+      rebound_bulkhead_limit{source="search"} 2
+      # TYPE rebound_bulkhead_queued gauge
+      # HELP rebound_bulkhead_queued Calls that wait for a place in a bulkhead.
+      rebound_bulkhead_queued{source="search"} 0
+      # TYPE rebound_bulkhead_running gauge
+      # HELP rebound_bulkhead_running Calls that run in a bulkhead.
+      rebound_bulkhead_running{source="search"} 1
+      # TYPE rebound_metrics_left_out gauge
+      # HELP rebound_metrics_left_out Series that this page leaves out, since all of it would be refused for them.
+      rebound_metrics_left_out 0
+      # TYPE rebound_metrics_refused counter
+      # HELP rebound_metrics_refused Measurements that had no place in the table.
+      rebound_metrics_refused_total 0
+      # EOF
 
-        """#
+      """#
     )
     permit.release()
   }
@@ -68,7 +70,7 @@ struct MetricsTableOpenMetricsTests {
     let gauge = PolicyGauge(name: "twin", kind: .rateLimiter, reading: RateLimiter.Snapshot(queued: 1, share: 1))
     let lines = table.openMetrics(gauges: [gauge, gauge]).split(separator: "\n")
     #expect(lines.contains(#"_2_much_total{the_label="x"} 1"#))
-    #expect(lines.filter { $0.hasPrefix("rebound_limiter_queued{") }.count == 1)
+    expectEqual(lines.filter { $0.hasPrefix("rebound_limiter_queued{") }.count, 1)
     #expect(lines.contains("rebound_metrics_left_out 2"))
   }
 
@@ -119,8 +121,8 @@ struct MetricsTableOpenMetricsTests {
     table.record(1, in: Metric("app open"))
     try table.watch(Metric("app_open")) { 1 }
     let page = page(of: table)
-    #expect(page.lines == ["# TYPE app_open counter", "app_open_total 1"])
-    #expect(page.leftOut == "2")
+    expectEqual(page.lines, ["# TYPE app_open counter", "app_open_total 1"])
+    expectEqual(page.leftOut, "2")
   }
 
   /// The lines of a page without those that are about itself, and how many series it says that it leaves out.
@@ -152,15 +154,16 @@ struct MetricsTableOpenMetricsTests {
     table.add(4, to: Metric("told", .init("source", "")))
     table.record(1, in: Metric("lasted", .init("le", ""), app))
     let page = page(of: table)
-    #expect(
-      page.lines == [
+    expectEqual(
+      page.lines,
+      [
         "# TYPE asked counter", #"asked_total{app="zoo",tab="map"} 1"#,
         "# TYPE lasted histogram", #"lasted_bucket{app="zoo",le="+Inf"} 1"#, #"lasted_count{app="zoo"} 1"#,
         #"lasted_sum{app="zoo"} 1.0"#,
         "# TYPE told counter", "told_total 3",
       ]
     )
-    #expect(page.leftOut == "2")
+    expectEqual(page.leftOut, "2")
   }
 
   @Test("of names that become one on the page the first one stands there, and the others are counted")
@@ -171,8 +174,8 @@ struct MetricsTableOpenMetricsTests {
       for (index, mark) in ["-", ".", "/", ":", "_"].enumerated() { table.add(index, to: Metric("a\(mark)b")) }
       table.add(7, to: Metric("rebound_metrics_refused"))
       let page = page(of: table)
-      #expect(page.lines == ["# TYPE a_b counter", "a_b_total 0"])
-      #expect(page.leftOut == "5")
+      expectEqual(page.lines, ["# TYPE a_b counter", "a_b_total 0"])
+      expectEqual(page.leftOut, "5")
     }
   }
 
@@ -187,8 +190,11 @@ struct MetricsTableOpenMetricsTests {
     table.record(1, in: Metric("lasted_seconds", labels: labels))
     table.add(2, to: Metric("asked", labels: Array(labels.prefix(1))))
     let page = page(of: table)
-    #expect(page.lines == ["# TYPE asked counter", #"asked_total{\#(names[0] == "app" ? "app" : "the_app")="zoo"} 2"#])
-    #expect(page.leftOut == "2")
+    expectEqual(
+      page.lines,
+      ["# TYPE asked counter", #"asked_total{\#(names[0] == "app" ? "app" : "the_app")="zoo"} 2"#]
+    )
+    expectEqual(page.leftOut, "2")
   }
 
   private struct Doors: PolicyReading {
@@ -203,8 +209,8 @@ struct MetricsTableOpenMetricsTests {
   func repeatedSource() {
     let gauge = PolicyGauge(name: "front", kind: .bulkhead, reading: Doors())
     let page = page(of: MetricsTable(), gauges: [gauge])
-    #expect(page.lines == ["# TYPE doors_shut gauge", #"doors_shut{source="front"} 2"#])
-    #expect(page.leftOut == "1")
+    expectEqual(page.lines, ["# TYPE doors_shut gauge", #"doors_shut{source="front"} 2"#])
+    expectEqual(page.leftOut, "1")
   }
 
   @Test("a label that is called like the bounds of buckets is one of counters, and not of histograms")
@@ -213,8 +219,8 @@ struct MetricsTableOpenMetricsTests {
     table.add(1, to: Metric("asked", .init("le", "1")))
     table.record(1, in: Metric("lasted_seconds", .init("le", "1")))
     let page = page(of: table)
-    #expect(page.lines == ["# TYPE asked counter", #"asked_total{le="1"} 1"#])
-    #expect(page.leftOut == "1")
+    expectEqual(page.lines, ["# TYPE asked counter", #"asked_total{le="1"} 1"#])
+    expectEqual(page.leftOut, "1")
   }
 
   @Test("families whose name is that of another one's lines are left out and counted, and no others")
@@ -229,8 +235,9 @@ struct MetricsTableOpenMetricsTests {
     }
     table.add(1, to: Metric("rebound_metrics_refused_total"))
     let page = page(of: table)
-    #expect(
-      page.lines == [
+    expectEqual(
+      page.lines,
+      [
         "# TYPE asked counter", "asked_total 1",
         "# TYPE asked_count counter", "asked_count_total 1",
         "# TYPE asked_total_total counter", "asked_total_total_total 1",
@@ -239,7 +246,7 @@ struct MetricsTableOpenMetricsTests {
       ]
     )
     // Three counters, and two series each of three more.
-    #expect(page.leftOut == "9")
+    expectEqual(page.leftOut, "9")
   }
 
   @Test("a histogram whose measurements may be negative has buckets only")
@@ -247,12 +254,13 @@ struct MetricsTableOpenMetricsTests {
     let table = MetricsTable(bounds: [-1, 0])
     table.record(-0.5, in: Metric("drift_seconds"))
     let page = page(of: table)
-    #expect(
-      page.lines == [
+    expectEqual(
+      page.lines,
+      [
         "# TYPE drift_seconds histogram", "# UNIT drift_seconds seconds", #"drift_seconds_bucket{le="-1.0"} 0"#,
         #"drift_seconds_bucket{le="0.0"} 1"#, #"drift_seconds_bucket{le="+Inf"} 1"#,
       ]
     )
-    #expect(page.leftOut == "0")
+    expectEqual(page.leftOut, "0")
   }
 }

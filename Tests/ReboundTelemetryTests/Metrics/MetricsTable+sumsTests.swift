@@ -1,3 +1,4 @@
+import Expectations
 import Rebound
 import ReboundTelemetry
 import Testing
@@ -21,20 +22,20 @@ struct MetricsTableSumsTests {
     decide(4, "news", "stopped")
     table.add(8, to: Metric("asked", .init("decision", "retrying")))
     let snapshot = table.snapshot
-    #expect(snapshot.count(of: "decided") == 7)
-    #expect(snapshot.count(of: "decided", .init("decision", "retrying")) == 3)
-    #expect(snapshot.count(of: "decided", .init("decision", "stopped"), .init("source", "news")) == 4)
-    #expect(snapshot.count(of: "decided", .init("decision", "stopped"), .init("source", "weather")) == 0)
-    #expect(snapshot.count(of: "decided", .init("source", "retrying")) == 0)
-    #expect(snapshot.count(of: "nothing") == 0)
+    expectEqual(snapshot.count(of: "decided"), 7)
+    expectEqual(snapshot.count(of: "decided", .init("decision", "retrying")), 3)
+    expectEqual(snapshot.count(of: "decided", .init("decision", "stopped"), .init("source", "news")), 4)
+    expectEqual(snapshot.count(of: "decided", .init("decision", "stopped"), .init("source", "weather")), 0)
+    expectEqual(snapshot.count(of: "decided", .init("source", "retrying")), 0)
+    expectEqual(snapshot.count(of: "nothing"), 0)
   }
 
   @Test("a sum stays at the largest number instead of going beyond it")
   func overflow() {
     decide(.max, "weather", "retrying")
     decide(1, "news", "retrying")
-    #expect(table.snapshot.count(of: "decided") == .max)
-    #expect(table.snapshot.counts(of: "decided", by: "decision") == ["retrying": .max])
+    expectEqual(table.snapshot.count(of: "decided"), .max)
+    expectEqual(table.snapshot.counts(of: "decided", by: "decision"), ["retrying": .max])
   }
 
   @Test("counters are told apart by a label, added up over the others")
@@ -44,7 +45,7 @@ struct MetricsTableSumsTests {
     decide(4, "news", "stopped")
     table.add(8, to: Metric("decided"))
     table.add(16, to: Metric("decided", .init("decision", "")))
-    #expect(table.snapshot.counts(of: "decided", by: "decision") == ["retrying": 3, "stopped": 4, "": 24])
+    expectEqual(table.snapshot.counts(of: "decided", by: "decision"), ["retrying": 3, "stopped": 4, "": 24])
     #expect(table.snapshot.counts(of: "nothing", by: "decision").isEmpty)
   }
 
@@ -55,13 +56,13 @@ struct MetricsTableSumsTests {
     }
     take(2, "ask", "503")
     let all = try #require(table.snapshot.histogram(of: "took_seconds"))
-    #expect(all.bounds == [1, 10])
-    #expect(all.counts == [2, 2])
-    #expect(all.count == 5)
-    #expect(all.sum == 57.75)
+    expectEqual(all.bounds, [1, 10])
+    expectEqual(all.counts, [2, 2])
+    expectEqual(all.count, 5)
+    expectEqual(all.sum, 57.75)
     let some = table.snapshot.histogram(of: "took_seconds", .init("outcome", "200"), .init("operation", "tell"))
-    #expect(some?.counts == [1, 0])
-    #expect(some?.count == 2)
+    expectEqual(some?.counts, [1, 0])
+    expectEqual(some?.count, 2)
     #expect(table.snapshot.histogram(of: "took_seconds", .init("outcome", "404")) == nil)
     #expect(table.snapshot.histogram(of: "decided") == nil)
   }
@@ -72,8 +73,8 @@ struct MetricsTableSumsTests {
     take(2, "tell", "200")
     take(3, "ask", "503")
     let byOutcome = table.snapshot.histograms(of: "took_seconds", by: "outcome")
-    #expect(byOutcome.mapValues(\.counts) == ["200": [1, 1], "503": [0, 1]])
-    #expect(byOutcome.mapValues(\.sum) == ["200": 2.5, "503": 3])
-    #expect(table.snapshot.histograms(of: "took_seconds", by: "nothing").mapValues(\.count) == ["": 3])
+    expectEqual(byOutcome.mapValues(\.counts), ["200": [1, 1], "503": [0, 1]])
+    expectEqual(byOutcome.mapValues(\.sum), ["200": 2.5, "503": 3])
+    expectEqual(table.snapshot.histograms(of: "took_seconds", by: "nothing").mapValues(\.count), ["": 3])
   }
 }

@@ -1,4 +1,5 @@
 import Dispatch
+import Expectations
 import Rebound
 import ReboundTelemetry
 import ReboundTesting
@@ -15,7 +16,7 @@ struct MetricsTableTests {
     table.add(1, to: asked)
     table.add(2, to: asked)
     table.add(5, to: Metric("asked", .init("source", "news")))
-    #expect(table.snapshot.counters == [asked: 3, Metric("asked", .init("source", "news")): 5])
+    expectEqual(table.snapshot.counters, [asked: 3, Metric("asked", .init("source", "news")): 5])
   }
 
   @Test("puts a measurement into the first bucket whose bound is not below it")
@@ -23,10 +24,10 @@ struct MetricsTableTests {
     let table = MetricsTable(bounds: [5, 1, 1, .infinity, .nan])
     for value in [0, 0.5, 1, 1.1, 5, 5.1, 100] { table.record(value, in: lasted) }
     let histogram = try #require(table.snapshot.histograms[lasted])
-    #expect(histogram.bounds == [1, 5])
-    #expect(histogram.counts == [3, 2])
-    #expect(histogram.count == 7)
-    #expect(histogram.sum == 112.7)
+    expectEqual(histogram.bounds, [1, 5])
+    expectEqual(histogram.counts, [3, 2])
+    expectEqual(histogram.count, 7)
+    expectEqual(histogram.sum, 112.7)
   }
 
   @Test("refuses a measurement below zero, unless a bound is below zero, too")
@@ -34,13 +35,13 @@ struct MetricsTableTests {
     for bounds: [Double] in [[], [0, 1]] {
       let table = MetricsTable(bounds: bounds)
       for value in [-0.5, -0.0] { table.record(value, in: lasted) }
-      #expect(table.snapshot.histograms[lasted]?.count == 1)
-      #expect(table.snapshot.refused == 1)
+      expectEqual(table.snapshot.histograms[lasted]?.count, 1)
+      expectEqual(table.snapshot.refused, 1)
     }
     let table = MetricsTable(bounds: [1, -1])
     table.record(-0.5, in: lasted)
-    #expect(table.snapshot.histograms[lasted]?.counts == [0, 1])
-    #expect(table.snapshot.refused == 0)
+    expectEqual(table.snapshot.histograms[lasted]?.counts, [0, 1])
+    expectEqual(table.snapshot.refused, 0)
   }
 
   @Test("has no more series than its limit, and says how much had no place")
@@ -49,9 +50,9 @@ struct MetricsTableTests {
     for user in 1...10 { table.add(1, to: Metric("asked", .init("user", "\(user)"))) }
     table.record(1, in: lasted)
     table.add(1, to: Metric("asked", .init("user", "1")))
-    #expect(table.snapshot.counters.count == 2)
+    expectEqual(table.snapshot.counters.count, 2)
     #expect(table.snapshot.histograms.isEmpty)
-    #expect(table.snapshot.refused == 9)
+    expectEqual(table.snapshot.refused, 9)
   }
 
   @Test("refuses what is no number, what counts backwards, and a name used for both kinds")
@@ -64,7 +65,7 @@ struct MetricsTableTests {
     #expect(table.snapshot.histograms.isEmpty)
     table.add(1, to: asked)
     table.record(1, in: Metric("asked"))
-    #expect(table.snapshot.refused == 4)
+    expectEqual(table.snapshot.refused, 4)
   }
 
   @Test("stays at the largest number instead of going beyond it")
@@ -72,7 +73,7 @@ struct MetricsTableTests {
     let table = MetricsTable()
     table.add(.max, to: asked)
     table.add(1, to: asked)
-    #expect(table.snapshot.counters[asked] == .max)
+    expectEqual(table.snapshot.counters[asked], .max)
   }
 
   @Test("loses nothing when several threads count")
@@ -84,9 +85,9 @@ struct MetricsTableTests {
         table.record(Double(thread), in: lasted)
       }
     }
-    #expect(table.snapshot.counters[asked] == 8_000)
-    #expect(table.snapshot.histograms[lasted]?.count == 8_000)
-    #expect(table.snapshot.histograms[lasted]?.sum == 28_000)
+    expectEqual(table.snapshot.counters[asked], 8_000)
+    expectEqual(table.snapshot.histograms[lasted]?.count, 8_000)
+    expectEqual(table.snapshot.histograms[lasted]?.sum, 28_000)
   }
 
   // MARK: Gauges
@@ -98,10 +99,10 @@ struct MetricsTableTests {
     let zoo = Metric("app_open", .init("app", "zoo"))
     try table.watch(zoo) { Double(opened.count) - 0.5 }
     try table.watch(Metric("app_open", .init("app", "news"))) { 7 }
-    #expect(table.snapshot.gauges == [zoo: -0.5, Metric("app_open", .init("app", "news")): 7])
+    expectEqual(table.snapshot.gauges, [zoo: -0.5, Metric("app_open", .init("app", "news")): 7])
     opened.write("a page")
-    #expect(table.snapshot.gauges[zoo] == 0.5)
-    #expect(table.snapshot.refused == 0)
+    expectEqual(table.snapshot.gauges[zoo], 0.5)
+    expectEqual(table.snapshot.refused, 0)
   }
 
   @Test("a gauge takes the place of the one before, and lets go of what that one held")
@@ -114,7 +115,7 @@ struct MetricsTableTests {
     #expect(goneHeld != nil)
     try table.watch(Metric("app_open")) { 2 }
     #expect(goneHeld == nil)
-    #expect(table.snapshot.gauges == [Metric("app_open"): 2])
+    expectEqual(table.snapshot.gauges, [Metric("app_open"): 2])
   }
 
   @Test("a gauge without a number any more is dropped, and its place is free")
@@ -126,8 +127,8 @@ struct MetricsTableTests {
     held = nil
     #expect(table.snapshot.gauges.isEmpty)
     try table.watch(Metric("app_closed")) { .nan }
-    #expect(table.snapshot.gauges[Metric("app_closed")]?.isNaN == true)
-    #expect(table.snapshot.gauges.count == 1)
+    expectEqual(table.snapshot.gauges[Metric("app_closed")]?.isNaN, true)
+    expectEqual(table.snapshot.gauges.count, 1)
   }
 
   @Test("the name of a gauge is free again when the last one that had it is dropped")
@@ -137,12 +138,12 @@ struct MetricsTableTests {
     try table.watch(Metric("app_pages", .init("app", "animals"))) { 1 }
     _ = table.snapshot
     table.add(1, to: Metric("app_pages"))
-    #expect(table.snapshot.refused == 1)
+    expectEqual(table.snapshot.refused, 1)
 
     try table.watch(Metric("app_pages", .init("app", "animals"))) { nil }
     _ = table.snapshot
     table.add(1, to: Metric("app_pages"))
-    #expect(table.snapshot.count(of: "app_pages") == 1)
+    expectEqual(table.snapshot.count(of: "app_pages"), 1)
   }
 
   @Test("a gauge that is put in the place of one that just ends stays")
@@ -154,7 +155,7 @@ struct MetricsTableTests {
       return nil
     }
     #expect(table.snapshot.gauges.isEmpty)
-    #expect(table.snapshot.gauges == [Metric("app_open"): 3])
+    expectEqual(table.snapshot.gauges, [Metric("app_open"): 3])
   }
 
   @Test("a name is used for one kind alone")
@@ -167,8 +168,8 @@ struct MetricsTableTests {
     try table.watch(Metric("app_open")) { 1 }
     table.add(1, to: Metric("app_open", .init("source", "weather")))
     table.record(1, in: Metric("app_open"))
-    #expect(table.snapshot.refused == 2)
-    #expect(table.snapshot.gauges == [Metric("app_open"): 1])
+    expectEqual(table.snapshot.refused, 2)
+    expectEqual(table.snapshot.gauges, [Metric("app_open"): 1])
   }
 
   @Test("gauges are series like others, and have the same limit")
@@ -179,7 +180,7 @@ struct MetricsTableTests {
     #expect(throws: InvalidMetric.tooManySeries(2)) { try table.watch(Metric("app_open", .init("app", "mail"))) { 1 } }
     table.add(1, to: asked)
     #expect(table.snapshot.counters.isEmpty)
-    #expect(table.snapshot.refused == 1)
+    expectEqual(table.snapshot.refused, 1)
   }
 
   @Test("gauges are watched, read and dropped on several threads")
@@ -193,7 +194,7 @@ struct MetricsTableTests {
         #expect(table.snapshot.gauges.values.allSatisfy { $0.truncatingRemainder(dividingBy: 2) == 1 })
       }
     }
-    #expect(table.snapshot.gauges.count == 8)
+    expectEqual(table.snapshot.gauges.count, 8)
   }
 
   @Test("no more names are described than there may be series, and what had no place is counted")
@@ -204,9 +205,9 @@ struct MetricsTableTests {
     let lines = table.openMetrics().split(separator: "\n").filter {
       $0.hasPrefix("# HELP ") && !$0.contains("rebound_")
     }
-    #expect(lines == ["# HELP a Words on a.", "# HELP b Words on b."])
+    expectEqual(lines, ["# HELP a Words on a.", "# HELP b Words on b."])
     // Two descriptions, and one counter.
-    #expect(table.snapshot.refused == 3)
+    expectEqual(table.snapshot.refused, 3)
   }
 }
 

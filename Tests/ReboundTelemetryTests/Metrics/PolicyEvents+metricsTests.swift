@@ -1,4 +1,5 @@
 import Combine
+import Expectations
 import Rebound
 import ReboundTelemetry
 import ReboundTesting
@@ -24,18 +25,18 @@ struct PolicyEventsMetricsTests {
     let recorder = Recorder<Int, TestFailure>(on: scheduler)
     Fail(outputType: Int.self, failure: TestFailure.transient).retry(policy, time: scheduler.time).subscribe(recorder)
     try scheduler.run()
-    #expect(recorder.completion == .failure(.transient))
-    #expect(decisions(table) == ["weather/retry/retrying": 2, "weather/retry/attempts_exhausted": 1])
+    expectEqual(recorder.completion, .failure(.transient))
+    expectEqual(decisions(table), ["weather/retry/retrying": 2, "weather/retry/attempts_exhausted": 1])
     let histograms = table.snapshot.histograms
     let delays = histograms[
       Metric("rebound_retry_delay_seconds", .init("source", "weather"), .init("from", "computed"))
     ]
-    #expect(delays?.count == 2)
-    #expect(delays?.sum == 6)
+    expectEqual(delays?.count, 2)
+    expectEqual(delays?.sum, 6)
     let elapsed = histograms[
       Metric("rebound_retry_elapsed_seconds", .init("source", "weather"), .init("reason", "attempts_exhausted"))
     ]
-    #expect(elapsed?.sum == 6)
+    expectEqual(elapsed?.sum, 6)
     reporting.cancel()
   }
 
@@ -66,9 +67,9 @@ struct PolicyEventsMetricsTests {
     let table = MetricsTable()
     let reporting = events.report(to: table)
     for (decision, _) in told { events.tell(decision, of: "all") }
-    #expect(decisions(table) == Dictionary(uniqueKeysWithValues: told.map { ("all/\($0.1)", 1) }))
+    expectEqual(decisions(table), Dictionary(uniqueKeysWithValues: told.map { ("all/\($0.1)", 1) }))
     let wait = table.snapshot.histograms[Metric("rebound_queue_wait_seconds", .init("source", "all"))]
-    #expect(wait?.sum == 2)
+    expectEqual(wait?.sum, 2)
     reporting.cancel()
   }
 
@@ -81,7 +82,7 @@ struct PolicyEventsMetricsTests {
       events.tell(CacheEvent<String>.hit("user \(user)", age: .seconds(user)), of: "users")
       events.tell(FallbackEvent.passingOn(TestFailure.permanent), of: "users")
     }
-    #expect(table.snapshot.counters.count == 2)
+    expectEqual(table.snapshot.counters.count, 2)
     reporting.cancel()
   }
 
@@ -95,7 +96,7 @@ struct PolicyEventsMetricsTests {
     events?.tell(BulkheadEvent.queued(2), of: "weather")
     reporting?.cancel()
     events?.tell(BulkheadEvent.queued(3), of: "weather")
-    #expect(decisions(table) == ["weather/bulkhead/queued": 1])
+    expectEqual(decisions(table), ["weather/bulkhead/queued": 1])
     events = nil
     #expect(goneEvents == nil)
   }
@@ -108,7 +109,7 @@ struct PolicyEventsMetricsTests {
     events.tell(RateLimiterEvent.queued(wait: .seconds(2), queued: 1), of: "weather")
     let lines = table.openMetrics().split(separator: "\n")
     for name in ["rebound_decisions", "rebound_queue_wait_seconds"] {
-      #expect(lines.count { $0.hasPrefix("# HELP \(name) ") } == 1)
+      expectEqual(lines.count { $0.hasPrefix("# HELP \(name) ") }, 1)
     }
     reporting.cancel()
   }

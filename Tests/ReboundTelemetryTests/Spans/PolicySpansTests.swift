@@ -1,4 +1,5 @@
 import Combine
+import Expectations
 import Rebound
 import ReboundTesting
 import Testing
@@ -50,11 +51,12 @@ struct PolicySpansTests {
     scheduler.advance(by: .seconds(1))
     let (upstream, _) = begin(try pipeline())
     scheduler.advance(by: .seconds(7))
-    #expect(ended.count == 0)
+    expectEqual(ended.count, 0)
     upstream.send(7)
     upstream.send(completion: .finished)
-    #expect(
-      lines(ended.entries) == [
+    expectEqual(
+      lines(ended.entries),
+      [
         "1.1: pipeline succeeded, 1.0 seconds + 7.0 seconds",
         "1.1: 4.0 seconds retry retrying",
         "1.2 in 1.1: attempt failed, 1.0 seconds + 3.0 seconds",
@@ -62,7 +64,7 @@ struct PolicySpansTests {
         "1.3 in 1.1: attempt succeeded, 6.0 seconds + 2.0 seconds",
       ]
     )
-    #expect(ended.entries.map(\.name) == ["weather"])
+    expectEqual(ended.entries.map(\.name), ["weather"])
     withExtendedLifetime(spans) {}
   }
 
@@ -72,8 +74,9 @@ struct PolicySpansTests {
     let (_, recorder) = begin(try pipeline())
     scheduler.advance(by: .seconds(1))
     recorder.cancel()
-    #expect(
-      lines(ended.entries) == [
+    expectEqual(
+      lines(ended.entries),
+      [
         "1.1: pipeline cancelled, 0.0 seconds + 1.0 seconds",
         "1.2 in 1.1: attempt cancelled, 0.0 seconds + 1.0 seconds",
       ]
@@ -90,8 +93,9 @@ struct PolicySpansTests {
       Stopwatch("attempt")
     }
     await #expect(throws: TestFailure.permanent) { try await pipeline.run { 7 } }
-    #expect(
-      lines(ended.entries) == ["1.1: pipeline failed, 0.0 seconds + 0.0 seconds", "1.1: 0.0 seconds door closed"]
+    expectEqual(
+      lines(ended.entries),
+      ["1.1: pipeline failed, 0.0 seconds + 0.0 seconds", "1.1: 0.0 seconds door closed"]
     )
     withExtendedLifetime(spans) {}
   }
@@ -113,8 +117,9 @@ struct PolicySpansTests {
     scheduler.advance(by: .seconds(1))
     upstream.connections.last?.send(7)
     upstream.connections.last?.send(completion: .finished)
-    #expect(
-      lines(ended.entries) == [
+    expectEqual(
+      lines(ended.entries),
+      [
         "1.1: pipeline succeeded, 0.0 seconds + 3.0 seconds",
         "1.1: 1.0 seconds hedge begins",
         "1.1: 3.0 seconds hedge hedge_won",
@@ -144,8 +149,9 @@ struct PolicySpansTests {
     recorders[0].cancel()
     scheduler.advance(by: .seconds(1))
     upstream.send(completion: .finished)
-    #expect(
-      lines(ended.entries) == [
+    expectEqual(
+      lines(ended.entries),
+      [
         "1.1: pipeline cancelled, 0.0 seconds + 1.0 seconds",
         "1.2 in 1.1: flight succeeded, 0.0 seconds + 2.0 seconds",
         "2.1: pipeline succeeded, 0.0 seconds + 2.0 seconds",
@@ -173,8 +179,9 @@ struct PolicySpansTests {
     for recorder in recorders { upstream.protected(by: pipeline).subscribe(recorder) }
     scheduler.advance(by: .seconds(1))
     upstream.send(completion: .finished)
-    #expect(
-      lines(ended.entries) == [
+    expectEqual(
+      lines(ended.entries),
+      [
         "1.1: pipeline cancelled, 0.0 seconds + 1.0 seconds",
         "1.2 in 1.1: flight succeeded, 0.0 seconds + 1.0 seconds",
         "2.1: pipeline succeeded, 0.0 seconds + 1.0 seconds",
@@ -199,13 +206,14 @@ struct PolicySpansTests {
       }
       return first
     }
-    #expect(value == 7)
-    #expect(
-      ended.entries.map { "\($0.name) \($0.id) \($0.parent?.description ?? "-")" } == [
+    expectEqual(value, 7)
+    expectEqual(
+      ended.entries.map { "\($0.name) \($0.id) \($0.parent?.description ?? "-")" },
+      [
         "cache 2.1 1.2", "cache 3.1 1.2", "weather 1.1 -",
       ]
     )
-    #expect(othersEnded.entries.map(\.parent) == [nil])
+    expectEqual(othersEnded.entries.map(\.parent), [nil])
     withExtendedLifetime((spans, otherSpans)) {}
   }
 
@@ -226,17 +234,17 @@ struct PolicySpansTests {
         calls[0].send(completion: .failure(.transient))
       }
     }
-    #expect(spans.droppedCount == 1)
+    expectEqual(spans.droppedCount, 1)
     scheduler.advance(by: .seconds(2))
     for call in calls {
       call.send(completion: .finished)
       number += 1
-      #expect(ended.count == number)
+      expectEqual(ended.count, number)
     }
-    #expect(ended.entries.map(\.events.count) == [2, 0, 1])
-    #expect(ended.entries.map(\.children.count) == [3, 1, 2])
+    expectEqual(ended.entries.map(\.events.count), [2, 0, 1])
+    expectEqual(ended.entries.map(\.children.count), [3, 1, 2])
     // What has ended is forgotten.
-    #expect(spans.droppedCount == 1)
+    expectEqual(spans.droppedCount, 1)
   }
 
   @Test("has so many events and spans inside of a span, and no more: events are counted then, spans come by themselves")
@@ -251,10 +259,10 @@ struct PolicySpansTests {
     scheduler.advance()
     upstream.send(completion: .finished)
     let whole = try #require(ended.entries.last)
-    #expect(whole.events.count == PolicySpan.limit)
-    #expect(whole.droppedEventCount == 2)
-    #expect(whole.children.count == PolicySpan.limit)
-    #expect(ended.entries.dropLast().map(\.parent) == [whole.id, whole.id, whole.id])
+    expectEqual(whole.events.count, PolicySpan.limit)
+    expectEqual(whole.droppedEventCount, 2)
+    expectEqual(whole.children.count, PolicySpan.limit)
+    expectEqual(ended.entries.dropLast().map(\.parent), [whole.id, whole.id, whole.id])
     withExtendedLifetime(spans) {}
   }
 
@@ -267,7 +275,7 @@ struct PolicySpansTests {
     let (other, _) = begin(pipeline)
     early.send(completion: .finished)
     other.send(completion: .finished)
-    #expect(ended.entries.map { "\($0.id)" } == ["1.1"])
+    expectEqual(ended.entries.map { "\($0.id)" }, ["1.1"])
     withExtendedLifetime(spans) {}
     spans = nil
     #expect(!events.isListened)
@@ -284,7 +292,7 @@ struct PolicySpansTests {
     let (upstream, _) = begin(pipeline)
     scheduler.advance(by: .seconds(2))
     upstream.send(completion: .finished)
-    #expect(ended.entries.map(\.wallClockStart) == [.seconds(1_003)])
+    expectEqual(ended.entries.map(\.wallClockStart), [.seconds(1_003)])
     withExtendedLifetime(spans) {}
   }
 }

@@ -1,4 +1,5 @@
 import Dispatch
+import Expectations
 import ReboundTesting
 import StreamSupport
 import Testing
@@ -143,15 +144,16 @@ struct LinearizabilityTests {
     let error = try #require(
       #expect(throws: NotLinearizable.self) { try requireLinearizable(history, as: RegisterModel()) }
     )
-    #expect(
-      error.description == """
-        no order of these calls explains their answers:
-        write 1 → 0  ████···
-        write 2 → 0  ·██····
-        read → 3     ····██·
-        possible: write 1 → 0, write 2 → 0
-        but then not: read → 3
-        """
+    expectEqual(
+      error.description,
+      """
+      no order of these calls explains their answers:
+      write 1 → 0  ████···
+      write 2 → 0  ·██····
+      read → 3     ····██·
+      possible: write 1 → 0, write 2 → 0
+      but then not: read → 3
+      """
     )
   }
 
@@ -171,7 +173,7 @@ struct LinearizabilityTests {
         }
       }
     }
-    #expect(history.count == 320)
+    expectEqual(history.count, 320)
     try requireLinearizable(history, as: RegisterModel())
     history.recordAtOnce(.read) { -1 }
     #expect(throws: NotLinearizable.self) { try requireLinearizable(history, as: RegisterModel()) }

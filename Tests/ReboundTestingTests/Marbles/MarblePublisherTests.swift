@@ -1,4 +1,5 @@
 import Combine
+import Expectations
 import ReboundTesting
 import Testing
 
@@ -15,13 +16,13 @@ struct MarblePublisherTests {
     scheduler.advance(by: .ticks(1))
     publisher.subscribe(slow)
     scheduler.advance(by: .ticks(4))
-    #expect(eager.marbles { $0 == 1 ? "a" : "b" } == "a-b#")
-    #expect(slow.values == [1])
+    expectEqual(eager.marbles { $0 == 1 ? "a" : "b" }, "a-b#")
+    expectEqual(slow.values, [1])
     slow.request(.max(1))
-    #expect(slow.timedValues.map(\.time) == [1, 5].map { .start.advanced(by: .ticks($0)) })
-    #expect(slow.failure == Failed())
-    #expect(publisher.subscriptionRows == ["^--#", "-^---#"])
-    #expect(publisher.subscriptionCount == 2)
+    expectEqual(slow.timedValues.map(\.time), [1, 5].map { .start.advanced(by: .ticks($0)) })
+    expectEqual(slow.failure, Failed())
+    expectEqual(publisher.subscriptionRows, ["^--#", "-^---#"])
+    expectEqual(publisher.subscriptionCount, 2)
   }
 
   @Test("that is hot plays once for all, and tells who comes late of its end")
@@ -35,12 +36,12 @@ struct MarblePublisherTests {
     let late = Recorder<String, MarbleFailure>(on: scheduler)
     publisher.subscribe(late)
     scheduler.advance(by: .ticks(10))
-    #expect(early.marbles == "--a-b|")
-    #expect(sparing.marbles == "--a--|")
-    #expect(late.marbles == "----b|")
+    expectEqual(early.marbles, "--a-b|")
+    expectEqual(sparing.marbles, "--a--|")
+    expectEqual(late.marbles, "----b|")
     let after = Recorder<String, MarbleFailure>(on: scheduler)
     publisher.subscribe(after)
-    #expect(after.events == [.subscription, .completion(.finished)])
+    expectEqual(after.events, [.subscription, .completion(.finished)])
   }
 
   @Test("that is hot and ended before the present moment tells everybody of its end", arguments: ["-a|-^---", "#^"])
@@ -49,7 +50,7 @@ struct MarblePublisherTests {
     let recorder = Recorder<String, MarbleFailure>(on: scheduler)
     publisher.subscribe(recorder)
     scheduler.advance(by: .ticks(9))
-    #expect(recorder.marbles == (row.contains("#") ? "#" : "|"))
+    expectEqual(recorder.marbles, row.contains("#") ? "#" : "|")
   }
 
   @Test("sends nothing after a cancel, and lets go of its subscriber")
@@ -67,9 +68,9 @@ struct MarblePublisherTests {
       weakRecorder = recorder
       publisher.subscribe(recorder)
       scheduler.advance(by: .ticks(9))
-      #expect(recorder.marbles == "ab")
+      expectEqual(recorder.marbles, "ab")
     }
-    #expect(publisher.subscriptionRows == ["^!"])
+    expectEqual(publisher.subscriptionRows, ["^!"])
     #expect(weakRecorder == nil)
   }
 

@@ -1,3 +1,4 @@
+import Expectations
 import ReboundTesting
 import Testing
 
@@ -9,31 +10,33 @@ struct MarbleRowTests {
 
   @Test("are refused where they make no sense, with a mark under the place")
   func refuses() {
-    #expect(problem("a-(bc")?.problem == "a group that does not end. Add ')'.")
-    #expect(problem("a-(b(c))")?.problem == "a group inside a group. End the first one with ')'.")
-    #expect(problem("a)")?.problem == "the end of a group that has no '('.")
-    #expect(problem("a()")?.problem == "an empty group. Put '-' in its place.")
-    #expect(problem("(a-b)")?.problem == "'-' in a group, which is all one frame. Leave it out.")
-    #expect(
-      problem("a-(bc")?.description == """
-        Marble diagram: a group that does not end. Add ')'.
-          a-(bc
-            ^
-        """
+    expectEqual(problem("a-(bc")?.problem, "a group that does not end. Add ')'.")
+    expectEqual(problem("a-(b(c))")?.problem, "a group inside a group. End the first one with ')'.")
+    expectEqual(problem("a)")?.problem, "the end of a group that has no '('.")
+    expectEqual(problem("a()")?.problem, "an empty group. Put '-' in its place.")
+    expectEqual(problem("(a-b)")?.problem, "'-' in a group, which is all one frame. Leave it out.")
+    expectEqual(
+      problem("a-(bc")?.description,
+      """
+      Marble diagram: a group that does not end. Add ')'.
+        a-(bc
+          ^
+      """
     )
     #expect(throws: MarbleSyntaxError.self) { try MarblePublisher(cold: "^a", on: TestScheduler()) }
   }
 
   @Test("are refused with the mark under the very character, where the same one stands in front of it, too")
   func refusesAtThePlace() {
-    #expect(
-      problem("a-|  -a")?.description == """
-        Marble diagram: something behind the end of an input.
-          a-|  -a
-                ^
-        """
+    expectEqual(
+      problem("a-|  -a")?.description,
+      """
+      Marble diagram: something behind the end of an input.
+        a-|  -a
+              ^
+      """
     )
-    #expect(problem("(a||)")?.column == 3)
+    expectEqual(problem("(a||)")?.column, 3)
   }
 
   @Test("may have spaces, which stand for nothing", arguments: [" a - (bc)   | ", "\ta\t-\n(b\u{A0}c)|"])
@@ -42,17 +45,18 @@ struct MarbleRowTests {
     let recorder = Recorder<String, MarbleFailure>(on: scheduler)
     try MarblePublisher(cold: row, on: scheduler).subscribe(recorder)
     scheduler.advance(by: .ticks(3))
-    #expect(recorder.marbles == "a-(bc)|")
+    expectEqual(recorder.marbles, "a-(bc)|")
   }
 
   @Test("are shown with spaces for tabs, so that the mark is under the place")
   func tabs() {
-    #expect(
-      problem("a\t)")?.description == """
-        Marble diagram: the end of a group that has no '('.
-          a )
-            ^
-        """
+    expectEqual(
+      problem("a\t)")?.description,
+      """
+      Marble diagram: the end of a group that has no '('.
+        a )
+          ^
+      """
     )
   }
 }

@@ -1,4 +1,5 @@
 import Combine
+import Expectations
 import Rebound
 import ReboundTesting
 import Testing
@@ -19,16 +20,17 @@ struct MarbleRunTests {
         "a---a-#"
       }
     }
-    #expect(mismatch?.location.line == line)
-    #expect(
-      mismatch?.description == """
-        MarbleRunTests.swift:\(line): expected a in frame 4, but the value "a" came at 5.0 s.
-                  0    5
-        input     a-#
-        expected  a---a-#
-        actual    a----a-#
-                      ▲
-        """
+    expectEqual(mismatch?.location.line, line)
+    expectEqual(
+      mismatch?.description,
+      """
+      MarbleRunTests.swift:\(line): expected a in frame 4, but the value "a" came at 5.0 s.
+                0    5
+      input     a-#
+      expected  a---a-#
+      actual    a----a-#
+                    ▲
+      """
     )
   }
 
@@ -42,16 +44,17 @@ struct MarbleRunTests {
         "a-(bc)-d|"
       }
     }
-    #expect(mismatch?.problem == "expected b in frame 2, but the value \"b\" came at 9.0 s.")
-    #expect(
-      mismatch?.diagram == """
-                  0       5
-        input     a-(bc)-d|
-        demand    1--   ------*
-        expected  a-(bc)-d|
-        actual    a--   ------(bd|)
-                    ▲
-        """
+    expectEqual(mismatch?.problem, "expected b in frame 2, but the value \"b\" came at 9.0 s.")
+    expectEqual(
+      mismatch?.diagram,
+      """
+                0       5
+      input     a-(bc)-d|
+      demand    1--   ------*
+      expected  a-(bc)-d|
+      actual    a--   ------(bd|)
+                  ▲
+      """
     )
   }
 
@@ -64,15 +67,16 @@ struct MarbleRunTests {
         "--a-"
       }
     }
-    #expect(mismatch?.problem == "expected nothing more, but the finish came at 4.0 s.")
-    #expect(
-      mismatch?.diagram == """
-                    0
-        input     xx^-a-|
-        expected    --a-
-        actual      --a-|
-                        ▲
-        """
+    expectEqual(mismatch?.problem, "expected nothing more, but the finish came at 4.0 s.")
+    expectEqual(
+      mismatch?.diagram,
+      """
+                  0
+      input     xx^-a-|
+      expected    --a-
+      actual      --a-|
+                      ▲
+      """
     )
   }
 
@@ -85,8 +89,8 @@ struct MarbleRunTests {
         "a|"
       }
     }
-    #expect(unnamed?.problem == "expected a in frame 0, but the value 7 came at 0.0 s.")
-    #expect(unnamed?.diagram.contains("actual    ?|") == true)
+    expectEqual(unnamed?.problem, "expected a in frame 0, but the value 7 came at 0.0 s.")
+    expectEqual(unnamed?.diagram.contains("actual    ?|"), true)
     let between = mismatch {
       try expect {
         "a"
@@ -94,7 +98,7 @@ struct MarbleRunTests {
         "-a"
       }
     }
-    #expect(between?.problem == "expected a in frame 1, but the value \"a\" came at 1.5 s.")
+    expectEqual(between?.problem, "expected a in frame 1, but the value \"a\" came at 1.5 s.")
   }
 
   @Test("say what is missing, and what is different about the subscriptions")
@@ -106,7 +110,7 @@ struct MarbleRunTests {
         "a-|"
       }
     }
-    #expect(missing?.problem == "expected a in frame 0, but the finish came at 2.0 s.")
+    expectEqual(missing?.problem, "expected a in frame 0, but the finish came at 2.0 s.")
     let silent = mismatch {
       try expect {
         "a"
@@ -114,7 +118,7 @@ struct MarbleRunTests {
         "a--b"
       }
     }
-    #expect(silent?.problem == "expected b in frame 3, but nothing came.")
+    expectEqual(silent?.problem, "expected b in frame 3, but nothing came.")
     let tooFew = mismatch {
       try expect {
         "#"
@@ -123,7 +127,7 @@ struct MarbleRunTests {
         SubscriptionRows("(^#)", "-^")
       }
     }
-    #expect(tooFew?.problem == "expected 2 subscriptions to the input, but there were 1.")
+    expectEqual(tooFew?.problem, "expected 2 subscriptions to the input, but there were 1.")
     let late = mismatch {
       try expect {
         "--|"
@@ -132,8 +136,8 @@ struct MarbleRunTests {
         SubscriptionRows("^-!")
       }
     }
-    #expect(late?.problem == "the subscriptions to the input begin or end at other times.")
-    #expect(late?.diagram == "          0\ninput     --|\nexpected  ^-!\nactual    ^-|")
+    expectEqual(late?.problem, "the subscriptions to the input begin or end at other times.")
+    expectEqual(late?.diagram, "          0\ninput     --|\nexpected  ^-!\nactual    ^-|")
   }
 
   @Test("take no cancel between two frames for one in a frame")
@@ -147,7 +151,7 @@ struct MarbleRunTests {
         SubscriptionRows("^-!")
       }
     }
-    #expect(between?.problem == "a subscription to the input begins or ends at 2.5 s, between two frames.")
+    expectEqual(between?.problem, "a subscription to the input begins or ends at 2.5 s, between two frames.")
   }
 
   @Test("are found behind the end of the diagram, too, even if something repeats for ever")
@@ -159,7 +163,7 @@ struct MarbleRunTests {
         "-"
       }
     }
-    #expect(late?.problem == "expected nothing more, but the value \"a\" came at 500.0 s.")
+    expectEqual(late?.problem, "expected nothing more, but the value \"a\" came at 500.0 s.")
     #expect(throws: Never.self) {
       try expect {
         "a"
@@ -178,8 +182,8 @@ struct MarbleRunTests {
         "--#"
       }
     }
-    #expect(atOnce?.problem.hasPrefix("there is always more to do in frame 0: after 100000 pieces of work") == true)
-    #expect(atOnce?.diagram == "          0\ninput     #\nexpected  --#\n          ▲")
+    expectEqual(atOnce?.problem.hasPrefix("there is always more to do in frame 0: after 100000 pieces of work"), true)
+    expectEqual(atOnce?.diagram, "          0\ninput     #\nexpected  --#\n          ▲")
     let soon = mismatch {
       try expect {
         "---a"
@@ -187,7 +191,7 @@ struct MarbleRunTests {
         "b---a"
       }
     }
-    #expect(soon?.problem.hasPrefix("there is always more to do in frame 0:") == true)
+    expectEqual(soon?.problem.hasPrefix("there is always more to do in frame 0:"), true)
   }
 
   @Test("are refused where a row makes no sense")
@@ -205,40 +209,40 @@ struct MarbleRunTests {
         }
       }
     }
-    #expect(play("a!", "a", "*") == "'!' in the row of an input. The subscriber cancels, in its own row.")
-    #expect(play("a|b", "a", "*") == "something behind the end of an input.")
-    #expect(play("a", "^a", "*") == "a mark of the subscriber among the output. Use a DemandRow.")
-    #expect(play("a", "a", "x") == "'x' in a demand row. Use 1 to 9, * ^ ! or -.")
-    #expect(
-      play("a", "a", "1|") == "an end in a demand row. The publisher ends; the subscriber cancels, with '!'."
-    )
+    expectEqual(play("a!", "a", "*"), "'!' in the row of an input. The subscriber cancels, in its own row.")
+    expectEqual(play("a|b", "a", "*"), "something behind the end of an input.")
+    expectEqual(play("a", "^a", "*"), "a mark of the subscriber among the output. Use a DemandRow.")
+    expectEqual(play("a", "a", "x"), "'x' in a demand row. Use 1 to 9, * ^ ! or -.")
+    expectEqual(play("a", "a", "1|"), "an end in a demand row. The publisher ends; the subscriber cancels, with '!'.")
     let tooEarly = "something before '^', where the subscriber begins. Put it behind."
-    #expect(play("a", "a", "1-^-1") == tooEarly)
-    #expect(play("a", "a", "(1^)") == tooEarly)
-    #expect(play("a", "a", "!-^") == tooEarly)
-    #expect(play("a", "a", "1-!-1") == "something behind '!', which ends all. Leave it out.")
-    #expect(play("a", "a", "(!1)") == "something behind '!', which ends all. Leave it out.")
-    #expect(play("a", "a", "^-^") == "a second '^' in a row. Leave one.")
-    #expect(play("^a^", "a", "*") == "a second '^' in a row. Leave one.")
-    #expect(
+    expectEqual(play("a", "a", "1-^-1"), tooEarly)
+    expectEqual(play("a", "a", "(1^)"), tooEarly)
+    expectEqual(play("a", "a", "!-^"), tooEarly)
+    expectEqual(play("a", "a", "1-!-1"), "something behind '!', which ends all. Leave it out.")
+    expectEqual(play("a", "a", "(!1)"), "something behind '!', which ends all. Leave it out.")
+    expectEqual(play("a", "a", "^-^"), "a second '^' in a row. Leave one.")
+    expectEqual(play("^a^", "a", "*"), "a second '^' in a row. Leave one.")
+    expectEqual(
       problem {
         try Marbles(["a": 1]).expect {
           "b"
           $0.map { $0 }
           "a"
         }
-      } == "no value is given for 'b'."
+      },
+      "no value is given for 'b'."
     )
-    #expect(
+    expectEqual(
       problem {
         try expect {
           "a"
           $0.map { $0 }
           DemandRow("*")
         }
-      } == "no row of output behind the chain. Add it."
+      },
+      "no row of output behind the chain. Add it."
     )
-    #expect(
+    expectEqual(
       problem {
         try expect {
           "a"
@@ -246,9 +250,10 @@ struct MarbleRunTests {
           "a"
           "a"
         }
-      } == "a second row of output behind the chain. Leave one."
+      },
+      "a second row of output behind the chain. Leave one."
     )
-    #expect(
+    expectEqual(
       problem {
         try expect {
           "a"
@@ -257,9 +262,10 @@ struct MarbleRunTests {
           "a"
           DemandRow("*")
         }
-      } == "a second demand row behind the chain. Leave one."
+      },
+      "a second demand row behind the chain. Leave one."
     )
-    #expect(
+    expectEqual(
       problem {
         try expect {
           "a"
@@ -268,16 +274,18 @@ struct MarbleRunTests {
           SubscriptionRows("^-!")
           SubscriptionRows("^")
         }
-      } == "a second 'SubscriptionRows'. Put all rows into one."
+      },
+      "a second 'SubscriptionRows'. Put all rows into one."
     )
-    #expect(
+    expectEqual(
       problem {
         try expect {
           DemandRow("*")
           $0.map { $0 }
           "a"
         }
-      } == "a demand or subscription row before the chain. Put it behind the chain."
+      },
+      "a demand or subscription row before the chain. Put it behind the chain."
     )
   }
 
@@ -292,7 +300,7 @@ struct MarbleRunTests {
     source.send("b")
     source.send("long")
     source.send(completion: .finished)
-    #expect(recorder.marbles == "a-(b?|)")
-    #expect(recorder.marbles { $0.last ?? "?" } == "a-(bg|)")
+    expectEqual(recorder.marbles, "a-(b?|)")
+    expectEqual(recorder.marbles { $0.last ?? "?" }, "a-(bg|)")
   }
 }

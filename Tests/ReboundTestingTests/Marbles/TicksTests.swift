@@ -1,3 +1,4 @@
+import Expectations
 import Testing
 
 @testable import ReboundTesting
@@ -6,8 +7,8 @@ import Testing
 struct TicksTests {
   @Test("are seconds, as durations and as strides")
   func seconds() {
-    #expect(Duration.ticks(3) == .seconds(3))
-    #expect(VirtualTime.Stride.ticks(3) == .seconds(3))
+    expectEqual(Duration.ticks(3), .seconds(3))
+    expectEqual(VirtualTime.Stride.ticks(3), .seconds(3))
   }
 
   @Test(
@@ -15,6 +16,6 @@ struct TicksTests {
     arguments: [(9_999_999_999_999_999, 9_999_999), (-1, -1), (-1_000_000_000, -1)]
   )
   func lastNanosecond(nanoseconds: Int, frame: Int) {
-    #expect(VirtualTime(nanoseconds: nanoseconds).frame == frame)
+    expectEqual(VirtualTime(nanoseconds: nanoseconds).frame, frame)
   }
 }

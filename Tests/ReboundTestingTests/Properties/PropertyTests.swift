@@ -1,3 +1,4 @@
+import Expectations
 import ReboundTesting
 import StreamSupport
 import Testing
@@ -19,8 +20,8 @@ struct PropertyTests {
     try forAll(.integer(in: 0...1_000_000), runs: 300, seed: 7) { first.append($0) }
     var second: [Int] = []
     try forAll(.integer(in: 0...1_000_000), runs: 300, seed: 7) { second.append($0) }
-    #expect(first.count == 300)
-    #expect(first == second)
+    expectEqual(first.count, 300)
+    expectEqual(first, second)
     #expect(Set(first).count > 100)
   }
 
@@ -29,8 +30,8 @@ struct PropertyTests {
     let failure = try failure(.integer(in: -1_000_000...1_000_000), seed: seed) {
       try requireTrue(abs($0) < 1_234, "\($0)")
     }
-    #expect(failure.value == "1234")
-    #expect("\(failure.cause)" == "1234")
+    expectEqual(failure.value, "1234")
+    expectEqual("\(failure.cause)", "1234")
   }
 
   @Test("a list is shrunk to the elements that matter, and those to the smallest", arguments: 0..<20 as Range<UInt64>)
@@ -38,7 +39,7 @@ struct PropertyTests {
     let failure = try failure(Generator<[Int]>.array(of: .integer(in: 0...1_000)), seed: seed) { numbers in
       try requireTrue(numbers.reduce(0, +) < 1_500, "the sum")
     }
-    #expect(failure.value == "[500, 1000]")
+    expectEqual(failure.value, "[500, 1000]")
   }
 
   // To leave a choice out brings a zero at the end: what counts is what is asked for, not what is given.
@@ -48,7 +49,7 @@ struct PropertyTests {
     let failure = try failure(zip(digit, digit, digit), seed: seed) { digits in
       try requireTrue(digits == (0, 0, 0), "not all of them zero")
     }
-    #expect(failure.value == "(0, 0, 1)")
+    expectEqual(failure.value, "(0, 0, 1)")
   }
 
   @Test("what is composed shrinks without being told how", arguments: 0..<10 as Range<UInt64>)
@@ -67,20 +68,20 @@ struct PropertyTests {
     let failure = try failure(Generator<[Line]>.array(of: lines), seed: seed) { lines in
       try requireTrue(!lines.contains { ($0.numbers ?? []).contains { $0 > 7 } }, "a number above 7")
     }
-    #expect(failure.value == "[: [8]]")
+    expectEqual(failure.value, "[: [8]]")
   }
 
   @Test("the failure says what, where and how to run it again, and that begins with the failing run")
   func message() throws {
     let text = try failure(.integer(in: 0...99), seed: 3) { try requireEqual($0 / 50, 0, "half") }
-    #expect(text.value == "50")
+    expectEqual(text.value, "50")
     #expect("\(text)".contains("PropertyTests.swift:"))
     #expect("\(text)".contains("does not hold for 50\n  half: 1, expected 0\n"))
     #expect("\(text)".hasSuffix("forAll(…, seed: \(text.seed)) begins with it."))
     let again = try failure(.integer(in: 0...99), seed: text.seed) { try requireEqual($0 / 50, 0, "half") }
-    #expect(again.run == 1)
-    #expect(again.value == text.value)
-    #expect(again.seed == text.seed)
+    expectEqual(again.run, 1)
+    expectEqual(again.value, text.value)
+    expectEqual(again.seed, text.seed)
   }
 
   @Test("without a budget the value is the one that was drawn")
@@ -92,8 +93,8 @@ struct PropertyTests {
         try requireTrue(false, "never")
       }
     }
-    #expect(error?.value == drawn)
-    #expect(error?.steps == 0)
+    expectEqual(error?.value, drawn)
+    expectEqual(error?.steps, 0)
   }
 
   @Test("values that a filter does not let pass are not run, and too few of them are a failure")
@@ -104,7 +105,7 @@ struct PropertyTests {
     let even = try failure(Generator<Int>.integer(in: 0...1_000).filter { $0 % 2 == 0 }) {
       try requireTrue($0 < 301, "")
     }
-    #expect(even.value == "302")
+    expectEqual(even.value, "302")
   }
 
   @Test("what goes on behind a filter gets right values only, also while a value is made simpler")

@@ -1,3 +1,4 @@
+import Expectations
 import ReboundTesting
 import Testing
 
@@ -14,7 +15,7 @@ struct RaceCrewTests {
       #expect(crew.run([{ withExtendedLifetime(body) {} }, { Issue.record("has no thread") }]))
     }
     #expect(kept == nil)
-    #expect(crew.size == 1)
+    expectEqual(crew.size, 1)
     #expect(RaceCrew(size: -1).run([]))
   }
 }

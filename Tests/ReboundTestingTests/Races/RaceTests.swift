@@ -1,4 +1,5 @@
 import Combine
+import Expectations
 import Foundation
 import ReboundTesting
 import Testing
@@ -17,7 +18,7 @@ struct RaceTests {
         while count.value < 3 { sched_yield() }
       }
       try round.run(body, body, body)
-      #expect(count.value == 3, "\(round)")
+      expectEqual(count.value, 3, "\(round)")
     }
   }
 
@@ -36,7 +37,7 @@ struct RaceTests {
       subject.send(2)
       #expect(recorder.values.count <= 1 && !recorder.values.contains(2), "\(round)")
     }
-    #expect(rounds == 100)
+    expectEqual(rounds, 100)
   }
 
   @Test("draw the same for the same seed")
@@ -44,13 +45,13 @@ struct RaceTests {
     func draws() throws -> [UInt64] {
       var draws: [UInt64] = []
       try race(rounds: 3, seed: 5) { round in
-        #expect(round.description == "round \(round.number), seed \(5 + round.number)")
+        expectEqual(round.description, "round \(round.number), seed \(5 + round.number)")
         draws.append(round.random.next())
       }
       return draws
     }
-    #expect(try draws() == draws())
-    #expect(Set(try draws()).count == 3)
+    try expectEqual(draws(), draws())
+    expectEqual(Set(try draws()).count, 3)
   }
 
   @Test("say which round failed, and how to play it again")
@@ -60,9 +61,10 @@ struct RaceTests {
         if round.number == 2 { throw Failed() }
       }
     }
-    #expect(failure?.round == 2)
-    #expect(
-      failure?.description == "Round 2 of the race failed: Failed(). race(rounds: 1000, seed: 42) begins with it."
+    expectEqual(failure?.round, 2)
+    expectEqual(
+      failure?.description,
+      "Round 2 of the race failed: Failed(). race(rounds: 1000, seed: 42) begins with it."
     )
   }
 
@@ -87,7 +89,7 @@ struct RaceTests {
         // Those of the round before come back while these run.
         let open = { for _ in 0..<2 { door.signal() } }
         try round.run(open, { for _ in 0..<1_000 { count.add() } }, limit: .seconds(10))
-        #expect(count.value == 1_000)
+        expectEqual(count.value, 1_000)
         return
       }
       #expect(throws: RaceStuck.self) { try round.run({ door.wait() }, { door.wait() }, limit: .milliseconds(20)) }

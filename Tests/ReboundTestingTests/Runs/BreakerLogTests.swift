@@ -1,3 +1,4 @@
+import Expectations
 import Rebound
 import ReboundTesting
 import Testing
@@ -15,7 +16,7 @@ struct BreakerLogTests {
     try breaker.acquire(on: scheduler.time).fail(with: InvalidPolicy(.retry, "maxRetries", -1, "Give 0."))
     scheduler.advance(by: 5)
     try breaker.acquire(on: scheduler.time).succeed()
-    #expect(log.entries.map(\.state) == [.closed, .open, .halfOpen, .closed])
-    #expect(log.entries.map(\.time) == [0, 2, 7, 7].map { .start.advanced(by: .seconds($0)) })
+    expectEqual(log.entries.map(\.state), [.closed, .open, .halfOpen, .closed])
+    expectEqual(log.entries.map(\.time), [0, 2, 7, 7].map { .start.advanced(by: .seconds($0)) })
   }
 }

@@ -1,3 +1,4 @@
+import Expectations
 import Rebound
 import ReboundTesting
 import Testing
@@ -11,8 +12,8 @@ struct RetryLogTests {
     let log = RetryLog()
     log.write(RetryEvent(attempt: 1, error: Failed(), delay: .seconds(1), delaySource: .computed, outcome: .retrying))
     log.write(RetryEvent(attempt: 2, error: Failed(), outcome: .stopped(.attemptsExhausted)))
-    #expect(log.events.map(\.attempt) == [1, 2])
-    #expect(log.delays == [.seconds(1), nil])
-    #expect(log.outcomes == [.retrying, .stopped(.attemptsExhausted)])
+    expectEqual(log.events.map(\.attempt), [1, 2])
+    expectEqual(log.delays, [.seconds(1), nil])
+    expectEqual(log.outcomes, [.retrying, .stopped(.attemptsExhausted)])
   }
 }

@@ -1,4 +1,5 @@
 import Combine
+import Expectations
 import Rebound
 import ReboundTesting
 import Testing
@@ -49,19 +50,20 @@ struct RunDiagramTests {
 
   @Test("shows attempts, waits, output and breaker of a real run as text")
   func text() {
-    #expect(
-      recovered().text == """
-        forecast
-        time      0 s                                                 11 s
-        attempts  1====#         2====#                        3=========|
-        waits          computed..     hint.....................
-        output    --------------------------------------------------a----|
-        breaker   closed______________open_____________________half closed
-        1: 0 s to 1 s, failed (busy), then waited 2 s (computed)
-        2: 3 s to 4 s, failed (asked), then waited 5 s (hint)
-        3: 9 s to 11 s, finished
-        output: a at 10 s, b at 11 s, finish at 11 s
-        """
+    expectEqual(
+      recovered().text,
+      """
+      forecast
+      time      0 s                                                 11 s
+      attempts  1====#         2====#                        3=========|
+      waits          computed..     hint.....................
+      output    --------------------------------------------------a----|
+      breaker   closed______________open_____________________half closed
+      1: 0 s to 1 s, failed (busy), then waited 2 s (computed)
+      2: 3 s to 4 s, failed (asked), then waited 5 s (hint)
+      3: 9 s to 11 s, finished
+      output: a at 10 s, b at 11 s, finish at 11 s
+      """
     )
   }
 
@@ -98,7 +100,7 @@ struct RunDiagramTests {
 
   @Test("shows the same run as a picture that says in words what it shows")
   func svg() {
-    #expect(recovered().svg == Self.golden)
+    expectEqual(recovered().svg, Self.golden)
   }
 
   @Test("says why there was no other attempt")
@@ -106,15 +108,16 @@ struct RunDiagramTests {
     let recorder = run(RetryPolicy(clamping: 1, backoff: .immediate))
     fail(after: .milliseconds(250))
     fail(after: .milliseconds(250))
-    #expect(
-      RunDiagram("two", retries: log.events, output: recorder).text == """
-        two
-        time      0 s                                          500 ms
-        attempts  1========================2========================#
-        output    --------------------------------------------------#
-        1: 0 s to 250 ms, failed (busy)
-        2: 250 ms to 500 ms, failed (busy), stopped: attempts exhausted
-        """
+    expectEqual(
+      RunDiagram("two", retries: log.events, output: recorder).text,
+      """
+      two
+      time      0 s                                          500 ms
+      attempts  1========================2========================#
+      output    --------------------------------------------------#
+      1: 0 s to 250 ms, failed (busy)
+      2: 250 ms to 500 ms, failed (busy), stopped: attempts exhausted
+      """
     )
   }
 

@@ -1,3 +1,4 @@
+import Expectations
 import Rebound
 import ReboundTesting
 import Testing
@@ -18,8 +19,8 @@ import Testing
           try Simulation(seed: failure.seed, schedule: failure.schedule).run(race.program)
         }
       )
-      #expect(again.diagram.description == failure.diagram.description)
-      #expect(again.replay == failure.replay)
+      expectEqual(again.diagram.description, failure.diagram.description)
+      expectEqual(again.replay, failure.replay)
     }
   }
 

@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import ReboundTesting
 import StreamSupport
@@ -32,8 +33,8 @@ import Testing
         try Simulation(seed: failure.seed, schedule: failure.schedule).run(Self.lostUpdate)
       }
     )
-    #expect(again.schedule == failure.schedule)
-    #expect(again.diagram.description == failure.diagram.description)
+    expectEqual(again.schedule, failure.schedule)
+    expectEqual(again.diagram.description, failure.diagram.description)
   }
 
   @Test func aReplayAsAFailureSaysItIsTheSameRun() throws {
@@ -43,8 +44,8 @@ import Testing
     let again = try #require(
       #expect(throws: SimulationFailure.self) { try simulate(replay: failure.replay, Self.lostUpdate) }
     )
-    #expect(again.diagram.description == failure.diagram.description)
-    #expect(again.replay == failure.replay)
+    expectEqual(again.diagram.description, failure.diagram.description)
+    expectEqual(again.replay, failure.replay)
   }
 
   @Test(arguments: [ScheduleExploration.mixed, .exhaustive], [-1, 0])
@@ -54,14 +55,14 @@ import Testing
       await Desk().add(0, to: Orders.One(seen))
       await Task.yield()
     }
-    #expect(explored.runs == 1)
-    #expect(seen.all == [[0]])
+    expectEqual(explored.runs, 1)
+    expectEqual(seen.all, [[0]])
   }
 
   @Test(arguments: ["", "x", "1/2", "1/2:", "1/a:b", "1/-2:1", "1/3:1,3:2,7:1"])
   func aReplayThatIsNoneIsRefused(text: String) {
     let refusal = #expect(throws: InvalidReplay.self) { try simulate(replay: text, Self.lostUpdate) }
-    #expect(refusal?.text == text)
+    expectEqual(refusal?.text, text)
   }
 
   @Test func theDiagramSaysWhoRanWhenAndWhatWasNoted() throws {
@@ -71,7 +72,7 @@ import Testing
       Simulation.note("ends")
     }
     let lines = report.diagram.description.split(separator: "\n").map(String.init)
-    #expect(lines.count == 4)
+    expectEqual(lines.count, 4)
     #expect(lines[0].allSatisfy { "task 1█ ".contains($0) })
     #expect(lines[1].hasSuffix("task 1: begins"))
     #expect(lines[2].hasSuffix("the time is 2.0 seconds"))
@@ -89,9 +90,9 @@ import Testing
       for number in 0..<2 { Task { order.add(number) } }
     }
     // 5! / (2! · 2! · 1!)
-    #expect(explored.runs == 30)
+    expectEqual(explored.runs, 30)
     #expect(explored.isComplete)
-    #expect(seen.all == [[0, 1], [1, 0]])
+    expectEqual(seen.all, [[0, 1], [1, 0]])
   }
 
   @Test func threeTasksHaveSixHundredAndThirtySchedulesInWhichTheyRunInSixOrders() throws {
@@ -101,9 +102,9 @@ import Testing
       for number in 0..<3 { Task { order.add(number) } }
     }
     // 7! / (2! · 2! · 2! · 1!)
-    #expect(explored.runs == 630)
+    expectEqual(explored.runs, 630)
     #expect(explored.isComplete)
-    #expect(seen.all.count == 6)
+    expectEqual(seen.all.count, 6)
   }
 
   @Test func aTaskThatYieldsBesideAnotherHasAHundredAndSixtyEightSchedulesInWhichTheyInterleaveInThreeWays() throws {
@@ -118,9 +119,9 @@ import Testing
       Task { order.add(1) }
     }
     // 8! / (5! · 2! · 1!); without the reduction, 9! / (6! · 2! · 1!) would be 252
-    #expect(explored.runs == 168)
+    expectEqual(explored.runs, 168)
     #expect(explored.isComplete)
-    #expect(seen.all == [[0, 0, 1], [0, 1, 0], [1, 0, 0]])
+    expectEqual(seen.all, [[0, 0, 1], [0, 1, 0], [1, 0, 0]])
   }
 
   /// The orders in which a program adds its numbers, under so many schedules.
@@ -131,7 +132,7 @@ import Testing
   ) throws -> Set<[Int]> {
     let seen = Orders()
     let explored = try simulate(runs: runs, exploration: exploration) { await program(Orders.One(seen)) }
-    #expect(explored.isComplete == (exploration == .exhaustive))
+    expectEqual(explored.isComplete, exploration == .exhaustive)
     return seen.all
   }
 
@@ -150,17 +151,17 @@ import Testing
       async let second: Void = order.add(2)
       _ = await (first, second)
     }
-    #expect(ofChildren == expected)
+    expectEqual(ofChildren, expected)
     let ofUnstructured = try orders { order in
       Task { await call(order) }
       Task { order.add(2) }
     }
-    #expect(ofUnstructured == expected)
+    expectEqual(ofUnstructured, expected)
     let ofDetached = try orders { order in
       Task.detached { await call(order) }
       Task.detached { order.add(2) }
     }
-    #expect(ofDetached == expected)
+    expectEqual(ofDetached, expected)
   }
 
   @Test func othersRunBetweenTwoCallsOfAnActor() throws {
@@ -174,7 +175,7 @@ import Testing
       }
       Task { order.add(2) }
     }
-    #expect(seen == [[0, 1, 2], [0, 2, 1], [2, 0, 1]])
+    expectEqual(seen, [[0, 1, 2], [0, 2, 1], [2, 0, 1]])
   }
 
   @Test func twoTasksThatCallTwoActorsInterleaveInSixWays() throws {
@@ -192,7 +193,7 @@ import Testing
         await left.add(3, to: order)
       }
     }
-    #expect(seen == [[0, 1, 2, 3], [0, 2, 1, 3], [0, 2, 3, 1], [2, 0, 1, 3], [2, 0, 3, 1], [2, 3, 0, 1]])
+    expectEqual(seen, [[0, 1, 2, 3], [0, 2, 1, 3], [0, 2, 3, 1], [2, 0, 1, 3], [2, 0, 3, 1], [2, 3, 0, 1]])
   }
 
   @Test func allSchedulesOfALostUpdateFindIt() {
@@ -206,7 +207,7 @@ import Testing
     let explored = try simulate(runs: 10, exploration: .exhaustive) {
       for _ in 0..<3 { Task { await Task.yield() } }
     }
-    #expect(explored.runs == 10)
+    expectEqual(explored.runs, 10)
     #expect(!explored.isComplete)
   }
 
@@ -215,12 +216,12 @@ import Testing
     let spent = try simulate(runs: 10, budget: .zero, exploration: exploration) {
       for _ in 0..<3 { Task { await Task.yield() } }
     }
-    #expect(spent.runs == 1)
+    expectEqual(spent.runs, 1)
     #expect(!spent.isComplete)
     let ample = try simulate(runs: 10, budget: .seconds(86_400), exploration: exploration) {
       for _ in 0..<3 { Task { await Task.yield() } }
     }
-    #expect(ample.runs == 10)
+    expectEqual(ample.runs, 10)
   }
 
   @Test(arguments: [ScheduleExploration.randomWalk, .priorities(depth: 3), .mixed])
@@ -231,7 +232,7 @@ import Testing
       }
       return failure.map { "\($0.replay)\n\($0.diagram)" }
     }
-    #expect(try order() == order())
+    try expectEqual(order(), order())
   }
 
   @Test func aTaskThatPollsStarvesNobodyUnderPriorities() throws {
@@ -283,7 +284,7 @@ import Testing
       }
     }
     let actors = report.diagram.description.split(separator: "\n").filter { $0.hasPrefix("actor") }
-    #expect(actors.count == 8)
+    expectEqual(actors.count, 8)
   }
 
   @Test func simulationsRunBesideEachOtherAndBesideTasksOfNone() async throws {
@@ -306,8 +307,8 @@ import Testing
         }
       }
       for try await case let report? in group {
-        #expect(report.duration == .seconds(500))
-        #expect(report.diagram.description == expected.diagram.description)
+        expectEqual(report.duration, .seconds(500))
+        expectEqual(report.diagram.description, expected.diagram.description)
       }
     }
   }

@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import Rebound
 import ReboundTesting
@@ -14,7 +15,7 @@ import Testing
     disk.restart(losingPower: false)
     #expect(throws: SimulatedDisk.Fault.powerLost) { try storage.append([Self.record], durably: true) }
     #expect(throws: SimulatedDisk.Fault.powerLost) { try storage.replace(with: []) }
-    #expect(try disk.outboxStorage(at: "/box").open().records == [Self.record])
+    try expectEqual(disk.outboxStorage(at: "/box").open().records, [Self.record])
   }
 
   /// What is left of a write that was not synced, under many seeds.
@@ -34,7 +35,7 @@ import Testing
   }
 
   @Test func theLossOfPowerTearsWhatWasNotSyncedAndTheEndOfAProcessDoesNot() throws {
-    #expect(try Self.remains(losingPower: false) == [100])
+    try expectEqual(Self.remains(losingPower: false), [100])
     #expect(try Self.remains(losingPower: true).count > 3)
   }
 
@@ -50,7 +51,7 @@ import Testing
       return "\(report.diagram)"
     }
     let first = try refusals(1)
-    #expect(try refusals(1) == first)
+    try expectEqual(refusals(1), first)
     #expect(try Set((2..<8).map(refusals)).count > 1)
   }
 }

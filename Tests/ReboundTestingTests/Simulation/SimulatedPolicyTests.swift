@@ -1,3 +1,4 @@
+import Expectations
 import Rebound
 import ReboundTesting
 import StreamSupport
@@ -35,7 +36,7 @@ import Testing
       }.value
       try requireEqual(value, 4)
     }
-    #expect(report.duration == .seconds(180))
+    expectEqual(report.duration, .seconds(180))
   }
 
   @Test func noScheduleOfATimeoutAgainstItsResultGivesTwoEnds() throws {

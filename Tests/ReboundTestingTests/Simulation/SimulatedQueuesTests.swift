@@ -1,5 +1,6 @@
 import Combine
 import Dispatch
+import Expectations
 import Foundation
 import Rebound
 import ReboundTesting
@@ -42,7 +43,7 @@ import Testing
       try requireEqual(await last(OperationQueue.main), 3)
       try requireEqual(await last(OperationQueue()), 3)
     }
-    #expect(report.duration == .seconds(120))
+    expectEqual(report.duration, .seconds(120))
   }
 
   @Test func aQueueDoesItsWorkInOrderAndTwoQueuesInAny() throws {
@@ -51,15 +52,15 @@ import Testing
         for number in 1...2 { queue.schedule { log.add("\(name)\(number)") } }
       }
     }
-    #expect(orders.count == 6)
-    for order in orders { #expect(order.filter { $0.hasPrefix("a") } == ["a1", "a2"]) }
+    expectEqual(orders.count, 6)
+    for order in orders { expectEqual(order.filter { $0.hasPrefix("a") }, ["a1", "a2"]) }
   }
 
   @Test func aGlobalQueueDoesItsWorkInAnyOrder() throws {
     let orders = try orders { log in
       for number in 1...3 { DispatchQueue.global().schedule { log.add("\(number)") } }
     }
-    #expect(orders.count == 6)
+    expectEqual(orders.count, 6)
   }
 
   @Test func workOfTheMainQueueIsTheMainActorsAndInOrder() throws {
@@ -70,7 +71,7 @@ import Testing
       let main = DispatchQueue.main
       main.schedule(after: main.now.advanced(by: .seconds(5))) { log.add("later") }
     }
-    #expect(orders == [["queue", "run loop", "operations", "later"]])
+    expectEqual(orders, [["queue", "run loop", "operations", "later"]])
   }
 
   private enum Values { @TaskLocal static var mark = 0 }
@@ -119,7 +120,7 @@ import Testing
       try await ContinuousClock().sleep(for: .seconds(10))
       try requireEqual(ticks.withLock { $0 }, 5)
     }
-    #expect(report.duration == .seconds(20))
+    expectEqual(report.duration, .seconds(20))
   }
 
   @Test func onOtherThreadsTheQueuesAreTheSystems() async throws {

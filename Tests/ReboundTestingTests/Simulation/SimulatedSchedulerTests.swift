@@ -1,3 +1,4 @@
+import Expectations
 import Rebound
 import ReboundTesting
 import StreamSupport
@@ -24,7 +25,7 @@ import Testing
       try await TimeSource.current.sleep(for: .seconds(1))
       orders.withLock { _ = $0.insert(done.withLock { $0 }) }
     }
-    #expect(orders.withLock { $0 } == [["task", "work"], ["work", "task"]])
+    expectEqual(orders.withLock { $0 }, [["task", "work"], ["work", "task"]])
   }
 
   @Test func withoutASimulationItWorksInTheTimeThatItIsGiven() {
@@ -35,10 +36,10 @@ import Testing
     scheduler.schedule { done.withLock { $0.append("now") } }
     scheduler.schedule(after: scheduler.now.advanced(by: .seconds(1))) { done.withLock { $0.append("later") } }
     virtual.advance()
-    #expect(done.withLock { $0 } == ["now"])
+    expectEqual(done.withLock { $0 }, ["now"])
     virtual.advance(by: .seconds(1))
-    #expect(done.withLock { $0 } == ["now", "later"])
-    #expect(virtual.pendingCount == 0)
+    expectEqual(done.withLock { $0 }, ["now", "later"])
+    expectEqual(virtual.pendingCount, 0)
   }
 
   @Test func aTimerComesWhenItIsDueUnlessItIsCancelled() throws {

@@ -1,5 +1,6 @@
 import Combine
 import Dispatch
+import Expectations
 import Rebound
 import ReboundTesting
 import StreamSupport
@@ -59,8 +60,9 @@ private func blocking(_ semaphore: DispatchSemaphore) async { _ = semaphore.wait
       Issue.record("\(String(describing: found))")
       return
     }
-    #expect(
-      waiting == [
+    expectEqual(
+      waiting,
+      [
         "task 1 waits for task 2 in closure #1 in \(Self.self).tasksThatWaitForEachOtherAreADeadlock()",
         "task 2 waits in Promise.wait(), called by closure #1 in closure #1 in "
           + "\(Self.self).tasksThatWaitForEachOtherAreADeadlock()",
@@ -75,12 +77,12 @@ private func blocking(_ semaphore: DispatchSemaphore) async { _ = semaphore.wait
       Task { await Promise().wait() }
     }
     let function = "\(Self.self).aTaskThatNobodyWaitsForAndThatWaitsForEverIsLeftOver()"
-    #expect(
-      found
-        == .leftOver(
-          tasks: ["task 2 waits in Promise.wait(), called by closure #1 in closure #1 in \(function)"],
-          timers: 0
-        )
+    expectEqual(
+      found,
+      .leftOver(
+        tasks: ["task 2 waits in Promise.wait(), called by closure #1 in closure #1 in \(function)"],
+        timers: 0
+      )
     )
   }
 
@@ -94,7 +96,7 @@ private func blocking(_ semaphore: DispatchSemaphore) async { _ = semaphore.wait
       func begin() { subscription = subject.sink { self.last = $0 } }
     }
     let found = try problem { Screen().begin() }
-    #expect(found == .leftOver(tasks: [], timers: 0, subscriptions: ["Sink<Int, Never>"]))
+    expectEqual(found, .leftOver(tasks: [], timers: 0, subscriptions: ["Sink<Int, Never>"]))
     try Simulation(seed: 1).run {
       let screen = Screen()
       screen.begin()
@@ -124,7 +126,7 @@ private func blocking(_ semaphore: DispatchSemaphore) async { _ = semaphore.wait
     let found = try problem {
       _ = TimeSource.current.after(.seconds(10_000)) {}
     }
-    #expect(found == .leftOver(tasks: [], timers: 1))
+    expectEqual(found, .leftOver(tasks: [], timers: 1))
   }
 
   @Test(arguments: [Duration.zero, .seconds(-1), .seconds(Int64.min) * 2])
@@ -132,7 +134,7 @@ private func blocking(_ semaphore: DispatchSemaphore) async { _ = semaphore.wait
     let found = try problem(limits: SimulationLimits(settling: settling)) {
       _ = TimeSource.current.after(.seconds(1)) {}
     }
-    #expect(found == .leftOver(tasks: [], timers: 1))
+    expectEqual(found, .leftOver(tasks: [], timers: 1))
   }
 
   @Test func aCancelledTimerIsNot() throws {
@@ -140,7 +142,7 @@ private func blocking(_ semaphore: DispatchSemaphore) async { _ = semaphore.wait
       TimeSource.current.after(.seconds(10_000)) {}.cancel()
       try await TimeSource.current.sleep(for: .seconds(1))
     }
-    #expect(report.duration == .seconds(1))
+    expectEqual(report.duration, .seconds(1))
   }
 
   @Test func aDeadlockBesideAHeartbeatEnds() throws {
@@ -156,7 +158,7 @@ private func blocking(_ semaphore: DispatchSemaphore) async { _ = semaphore.wait
       return
     }
     #expect(steps >= 1_000)
-    #expect(waiting.first?.hasPrefix("task 1 waits in Promise.wait()") == true)
+    expectEqual(waiting.first?.hasPrefix("task 1 waits in Promise.wait()"), true)
   }
 
   @Test func aDeadlockBesideAHeartbeatIsNotMadeSimpler() throws {
@@ -177,14 +179,14 @@ private func blocking(_ semaphore: DispatchSemaphore) async { _ = semaphore.wait
       return
     }
     // The one that was found, and the one that says whether it comes again.
-    #expect(runs.withLock { $0 } == 2)
+    expectEqual(runs.withLock { $0 }, 2)
   }
 
   @Test func aLoopThatNeverRestsEnds() throws {
     let found = try problem(limits: SimulationLimits(stepsAtOneMoment: 1_000)) {
       while !Task.isCancelled { await Task.yield() }
     }
-    #expect(found == .restless(steps: 1_000))
+    expectEqual(found, .restless(steps: 1_000))
   }
 
   @Test func aLoopOfSleepsThatTimeCannotFollowNeverRests() throws {
@@ -192,7 +194,7 @@ private func blocking(_ semaphore: DispatchSemaphore) async { _ = semaphore.wait
       // Time ends after 292 years, and each sleep is longer.
       while !Task.isCancelled { try await ContinuousClock().sleep(for: .seconds(1 << 40)) }
     }
-    #expect(found == .restless(steps: 1_000))
+    expectEqual(found, .restless(steps: 1_000))
   }
 
   @Test func whatAnotherThreadResumesIsWorkFromOutside() throws {
@@ -211,9 +213,9 @@ private func blocking(_ semaphore: DispatchSemaphore) async { _ = semaphore.wait
       await waiter.value
     }
     let function = "\(Self.self).whatAnotherThreadResumesIsWorkFromOutside()"
-    #expect(
-      found
-        == .outsideWork(places: ["task 2 in Promise.wait(), called by closure #1 in closure #1 in \(function)"])
+    expectEqual(
+      found,
+      .outsideWork(places: ["task 2 in Promise.wait(), called by closure #1 in closure #1 in \(function)"])
     )
   }
 
@@ -221,6 +223,6 @@ private func blocking(_ semaphore: DispatchSemaphore) async { _ = semaphore.wait
     struct Broken: Error {}
     let failure = #expect(throws: SimulationFailure.self) { try Simulation(seed: 3).run { throw Broken() } }
     #expect(failure?.cause is Broken)
-    #expect(failure?.seed == 3)
+    expectEqual(failure?.seed, 3)
   }
 }

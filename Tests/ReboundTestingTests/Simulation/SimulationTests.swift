@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import Rebound
 import ReboundTesting
@@ -66,7 +67,7 @@ private actor Counter {
       try await Task.detached { try await ContinuousClock().sleep(for: .seconds(3)) }.value
       try await Task { @MainActor in try await ContinuousClock().sleep(for: .seconds(4)) }.value
     }
-    #expect(report.duration == .seconds(127))
+    expectEqual(report.duration, .seconds(127))
   }
 
   @Test func aSleepIsNoShorterThanItWasToBeBetweenTwoNanosecondsEither() throws {
@@ -87,7 +88,7 @@ private actor Counter {
       for _ in 0..<150_000 { try await TimeSource.system.sleep(for: .seconds(1)) }
       await Task { @MainActor in for _ in 0..<10_000 { await Task.yield() } }.value
     }
-    #expect(report.duration == .seconds(150_000))
+    expectEqual(report.duration, .seconds(150_000))
   }
 
   @Test func theSystemsClocksGoByVirtualTime() throws {
@@ -124,7 +125,7 @@ private actor Counter {
       try await Task.detached { try await TimeSource.current.sleep(for: .seconds(12)) }.value
       try requireEqual(TimeSource.current.now, .seconds(42))
     }
-    #expect(report.duration == .seconds(42))
+    expectEqual(report.duration, .seconds(42))
   }
 
   @Test func chanceIsTheSeeds() throws {
@@ -136,7 +137,7 @@ private actor Counter {
       }
       return drawn.withLock { $0 }
     }
-    #expect(try draws(seed: 1) == draws(seed: 1))
+    try expectEqual(draws(seed: 1), draws(seed: 1))
     #expect(try draws(seed: 1) != draws(seed: 2))
   }
 }

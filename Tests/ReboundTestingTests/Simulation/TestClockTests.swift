@@ -1,3 +1,4 @@
+import Expectations
 import ReboundTesting
 import StreamSupport
 import Testing
@@ -15,13 +16,13 @@ import Testing
     #expect(!woken.withLock { $0 })
     clock.advance(by: .seconds(1))
     try await sleeper.value
-    #expect(clock.now.offset == .seconds(10))
+    expectEqual(clock.now.offset, .seconds(10))
   }
 
   @Test func aMomentThatIsPastIsNotWaitedFor() async throws {
     let clock = TestClock()
     try await clock.sleep(until: clock.now)
-    #expect(clock.now.offset == .zero)
+    expectEqual(clock.now.offset, .zero)
   }
 
   @Test func aCancelWakesASleeperAtOnce() async {

@@ -1,4 +1,5 @@
 import Combine
+import Expectations
 import ReboundTesting
 import Testing
 
@@ -27,7 +28,7 @@ struct StepVerifierTests {
       .expectFailure(.one)
       .expectRelease()
       .verify()
-    #expect(recorder.values == ["a", "b"])
+    expectEqual(recorder.values, ["a", "b"])
   }
 
   @Test("requests and cancels as it is told")
@@ -51,13 +52,13 @@ struct StepVerifierTests {
     let verifier = StepVerifier(source, on: scheduler).thenCancel()
     try verifier.verify()
     try verifier.verify()
-    #expect(source.subscriptionCount == 2)
+    expectEqual(source.subscriptionCount, 2)
   }
 
   @Test("cancels what a script leaves running")
   func cancelsRest() throws {
     try StepVerifier(source).verify()
-    #expect(source.cancelCount == 1)
+    expectEqual(source.cancelCount, 1)
   }
 
   @Test("says which step went wrong, where it stands, and what had come")
@@ -69,71 +70,70 @@ struct StepVerifierTests {
       .expectNext("b")
       .expectFinish()
     let failure = #expect(throws: StepFailure.self) { try verifier.verify() }
-    #expect(failure?.step == 3)
-    #expect(failure?.location.line == line)
-    #expect(
-      failure?.description == """
-        StepVerifierTests.swift:\(line), step 3, expectNext("b"): expected the value "b", but the value "a" came at 0.0 s.
-        What had come:
-          0.0 s  the subscription
-          0.0 s  the value "a"
-        """
+    expectEqual(failure?.step, 3)
+    expectEqual(failure?.location.line, line)
+    expectEqual(
+      failure?.description,
+      """
+      StepVerifierTests.swift:\(line), step 3, expectNext("b"): expected the value "b", but the value "a" came at 0.0 s.
+      What had come:
+        0.0 s  the subscription
+        0.0 s  the value "a"
+      """
     )
   }
 
   @Test("says what to do about an event that does not come")
   func hints() {
     let silent = StepVerifier(Empty<Int, Never>(completeImmediately: false)).expectNext(1)
-    #expect(
-      problem(silent) == "expected the value 1 at 0.0 s, but nothing has come. No work waits in the scheduler."
-    )
+    expectEqual(problem(silent), "expected the value 1 at 0.0 s, but nothing has come. No work waits in the scheduler.")
     let late = StepVerifier(Just(1).delay(for: 3, scheduler: scheduler), on: scheduler).expectNext(1)
-    #expect(
-      problem(late)
-        == "expected the value 1 at 0.0 s, but nothing has come. The next work is due at 3.0 s; thenAdvance moves time on."
+    expectEqual(
+      problem(late),
+      "expected the value 1 at 0.0 s, but nothing has come. The next work is due at 3.0 s; thenAdvance moves time on."
     )
     let unasked = StepVerifier([1, 2].publisher, requesting: .max(1)).expectNext(1, 2)
-    #expect(
-      problem(unasked)
-        == "expected the value 2 at 0.0 s, but nothing has come. Nothing is outstanding; thenRequest asks for more."
+    expectEqual(
+      problem(unasked),
+      "expected the value 2 at 0.0 s, but nothing has come. Nothing is outstanding; thenRequest asks for more."
     )
   }
 
   @Test("refuses what a step does not expect")
   func refuses() {
     let one = Just(1)
-    #expect(problem(StepVerifier(one).expectFinish()) == "expected the finish, but the value 1 came at 0.0 s.")
-    #expect(
-      problem(StepVerifier(one).expectNext("under 0") { $0 < 0 })
-        == "expected a value, under 0, but the value 1 came at 0.0 s."
+    expectEqual(problem(StepVerifier(one).expectFinish()), "expected the finish, but the value 1 came at 0.0 s.")
+    expectEqual(
+      problem(StepVerifier(one).expectNext("under 0") { $0 < 0 }),
+      "expected a value, under 0, but the value 1 came at 0.0 s."
     )
-    #expect(problem(StepVerifier(one).expectNextCount(2)) == "expected value 2 of 2, but the finish came at 0.0 s.")
-    #expect(problem(StepVerifier(one).expectNext(1)) == "the finish came at 0.0 s, and no step expects it.")
-    #expect(
-      problem(StepVerifier(one).expectNoEvent(for: 1))
-        == "expected no event, but the value 1 had come at 0.0 s already."
+    expectEqual(problem(StepVerifier(one).expectNextCount(2)), "expected value 2 of 2, but the finish came at 0.0 s.")
+    expectEqual(problem(StepVerifier(one).expectNext(1)), "the finish came at 0.0 s, and no step expects it.")
+    expectEqual(
+      problem(StepVerifier(one).expectNoEvent(for: 1)),
+      "expected no event, but the value 1 had come at 0.0 s already."
     )
     let delayed = one.delay(for: 1, scheduler: scheduler)
-    #expect(
-      problem(StepVerifier(delayed, on: scheduler).expectNoEvent(for: 1))
-        == "expected no event until 1.0 s, but the value 1 came at 1.0 s."
+    expectEqual(
+      problem(StepVerifier(delayed, on: scheduler).expectNoEvent(for: 1)),
+      "expected no event until 1.0 s, but the value 1 came at 1.0 s."
     )
     let failing = Fail<Int, Failed>(error: .one)
-    #expect(
-      problem(StepVerifier(failing).expectFailure(.other))
-        == "expected the failure other, but the failure one came at 0.0 s."
+    expectEqual(
+      problem(StepVerifier(failing).expectFailure(.other)),
+      "expected the failure other, but the failure one came at 0.0 s."
     )
-    #expect(
-      problem(StepVerifier(failing).expectFailure { $0 == .other })
-        == "expected a failure as described, but the failure one came at 0.0 s."
+    expectEqual(
+      problem(StepVerifier(failing).expectFailure { $0 == .other }),
+      "expected a failure as described, but the failure one came at 0.0 s."
     )
-    #expect(
-      problem(StepVerifier(one, requesting: .none).expectOutstanding(.max(1)))
-        == "expected 1 to be outstanding, but it is requested 0, delivered 0, outstanding 0."
+    expectEqual(
+      problem(StepVerifier(one, requesting: .none).expectOutstanding(.max(1))),
+      "expected 1 to be outstanding, but it is requested 0, delivered 0, outstanding 0."
     )
-    #expect(
-      problem(StepVerifier(one).thenCancel().expectSubscription().expectSubscription())
-        == "expected the subscription, but the value 1 came at 0.0 s."
+    expectEqual(
+      problem(StepVerifier(one).thenCancel().expectSubscription().expectSubscription()),
+      "expected the subscription, but the value 1 came at 0.0 s."
     )
   }
 
@@ -145,26 +145,26 @@ struct StepVerifierTests {
           .expectNext(1, 2).expectFinish()
       )
     }
-    #expect(
-      problem(.exceedsDemand, requesting: .max(1))
-        == "1 values came beyond the demand (requested 1, delivered 2, outstanding 0, 1 in excess)."
+    expectEqual(
+      problem(.exceedsDemand, requesting: .max(1)),
+      "1 values came beyond the demand (requested 1, delivered 2, outstanding 0, 1 in excess)."
     )
-    #expect(problem(.completesTwice) == "the finish came at 0.0 s, after the end: it would be dropped.")
-    #expect(problem(.sendsAfterCompletion) == "the value 2 came at 0.0 s, after the end: it would be dropped.")
-    #expect(problem(.withholdsSubscription) == "the value 1 came at 0.0 s, before the subscription.")
-    #expect(problem(.subscribesTwice) == "a second subscription, or a late one, came at 0.0 s.")
+    expectEqual(problem(.completesTwice), "the finish came at 0.0 s, after the end: it would be dropped.")
+    expectEqual(problem(.sendsAfterCompletion), "the value 2 came at 0.0 s, after the end: it would be dropped.")
+    expectEqual(problem(.withholdsSubscription), "the value 1 came at 0.0 s, before the subscription.")
+    expectEqual(problem(.subscribesTwice), "a second subscription, or a late one, came at 0.0 s.")
     let late = TestPublisher<Int, Never>(handingOver: { subscriber in
       subscriber.receive(subscription: Subscriptions.empty)
       scheduler.schedule(after: .start.advanced(by: 1)) { _ = subscriber.receive(5) }
     })
-    #expect(
-      self.problem(StepVerifier(late, on: scheduler).thenCancel().thenAdvance(by: 1))
-        == "the value 5 came at 1.0 s, after the cancel: it would be dropped."
+    expectEqual(
+      self.problem(StepVerifier(late, on: scheduler).thenCancel().thenAdvance(by: 1)),
+      "the value 5 came at 1.0 s, after the cancel: it would be dropped."
     )
     let loud = TestPublisher<Int, Never>(handingOver: { $0.receive(subscription: LoudSubscription($0)) })
-    #expect(
-      self.problem(StepVerifier(loud).thenCancel().expectNext(6))
-        == "the value 6 came at 0.0 s, after the cancel: it would be dropped."
+    expectEqual(
+      self.problem(StepVerifier(loud).thenCancel().expectNext(6)),
+      "the value 6 came at 0.0 s, after the cancel: it would be dropped."
     )
   }
 
@@ -189,13 +189,13 @@ struct StepVerifierTests {
 
   @Test("finds a chain that holds its subscriber after the end")
   func leak() {
-    #expect(
-      problem(StepVerifier(source).thenRun { source.send(completion: .finished) }.expectFinish().expectRelease())
-        == "the subscriber has leaked: the chain holds it after the end."
+    expectEqual(
+      problem(StepVerifier(source).thenRun { source.send(completion: .finished) }.expectFinish().expectRelease()),
+      "the subscriber has leaked: the chain holds it after the end."
     )
-    #expect(
-      problem(StepVerifier(source).expectRelease())
-        == "the stream has neither ended nor been cancelled, so it may hold its subscriber."
+    expectEqual(
+      problem(StepVerifier(source).expectRelease()),
+      "the stream has neither ended nor been cancelled, so it may hold its subscriber."
     )
   }
 

@@ -1,4 +1,5 @@
 import Combine
+import Expectations
 import ReboundTesting
 import Testing
 
@@ -22,18 +23,19 @@ struct DemandLedgerTests {
     publisher.send(2)
 
     let ledger = recorder.demand
-    #expect(ledger.requested == .max(6))
-    #expect(ledger.delivered == 2)
-    #expect(ledger.outstanding == .max(4))
-    #expect(ledger.excess == 0)
-    #expect(
-      ledger.entries.map(\.change) == [
+    expectEqual(ledger.requested, .max(6))
+    expectEqual(ledger.delivered, 2)
+    expectEqual(ledger.outstanding, .max(4))
+    expectEqual(ledger.excess, 0)
+    expectEqual(
+      ledger.entries.map(\.change),
+      [
         .requested(.max(1)), .delivered, .requested(.max(2)), .requested(.max(3)), .delivered,
       ]
     )
-    #expect(ledger.entries.map(\.outstanding) == [.max(1), .none, .max(2), .max(5), .max(4)])
-    #expect(ledger.entries.map(\.time.nanoseconds) == [0, 1, 1, 2, 2].map { $0 * 1_000_000_000 })
-    #expect("\(ledger)" == "requested 6, delivered 2, outstanding 4")
+    expectEqual(ledger.entries.map(\.outstanding), [.max(1), .none, .max(2), .max(5), .max(4)])
+    expectEqual(ledger.entries.map(\.time.nanoseconds), [0, 1, 1, 2, 2].map { $0 * 1_000_000_000 })
+    expectEqual("\(ledger)", "requested 6, delivered 2, outstanding 4")
   }
 
   @Test("counts values that nobody asked for, and does not make them good later")
@@ -42,9 +44,9 @@ struct DemandLedgerTests {
     publisher.subscribe(recorder)
     publisher.send(1)
     recorder.request(.max(2))
-    #expect(recorder.demand.excess == 1)
-    #expect(recorder.demand.outstanding == .max(2))
-    #expect("\(recorder.demand)" == "requested 2, delivered 1, outstanding 2, 1 in excess")
+    expectEqual(recorder.demand.excess, 1)
+    expectEqual(recorder.demand.outstanding, .max(2))
+    expectEqual("\(recorder.demand)", "requested 2, delivered 1, outstanding 2, 1 in excess")
   }
 
   @Test("stays unlimited once it is")
@@ -52,8 +54,8 @@ struct DemandLedgerTests {
     let recorder = Recorder<Int, Never>()
     publisher.subscribe(recorder)
     for value in 0..<3 { publisher.send(value) }
-    #expect(recorder.demand.outstanding == .unlimited)
-    #expect("\(recorder.demand)" == "requested unlimited, delivered 3, outstanding unlimited")
+    expectEqual(recorder.demand.outstanding, .unlimited)
+    expectEqual("\(recorder.demand)", "requested unlimited, delivered 3, outstanding unlimited")
   }
 
   @Test("knows nothing of requests that had no subscription to go to")
@@ -65,6 +67,6 @@ struct DemandLedgerTests {
     recorder.cancel()
     recorder.request(.max(1))
     #expect(recorder.demand.entries.isEmpty)
-    #expect(recorder.cancelTime == .start.advanced(by: 2))
+    expectEqual(recorder.cancelTime, .start.advanced(by: 2))
   }
 }

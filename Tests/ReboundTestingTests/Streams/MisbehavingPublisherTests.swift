@@ -1,4 +1,5 @@
 import Combine
+import Expectations
 import ReboundTesting
 import Testing
 
@@ -17,13 +18,13 @@ struct MisbehavingPublisherTests {
   @Test("keeps the contract without faults")
   func behaves() {
     let recorder = record([], requesting: .max(1))
-    #expect(recorder.events == [.subscription, .value(1)])
+    expectEqual(recorder.events, [.subscription, .value(1)])
     recorder.request(.max(2))
-    #expect(recorder.events == [.subscription, .value(1), .value(2), .value(3), .completion(.finished)])
-    #expect(recorder.demand.excess == 0)
+    expectEqual(recorder.events, [.subscription, .value(1), .value(2), .value(3), .completion(.finished)])
+    expectEqual(recorder.demand.excess, 0)
 
     let stepping = record([], requesting: .max(1), answering: { _, _ in .max(1) })
-    #expect(stepping.values == [1, 2, 3])
+    expectEqual(stepping.values, [1, 2, 3])
     let leaving = record(
       [],
       answering: { _, recorder in
@@ -31,18 +32,18 @@ struct MisbehavingPublisherTests {
         return .none
       }
     )
-    #expect(leaving.events == [.subscription, .value(1)])
+    expectEqual(leaving.events, [.subscription, .value(1)])
   }
 
   @Test("breaks exactly the rule that it is told to break")
   func faults() {
-    #expect(record(.exceedsDemand, requesting: .max(1)).demand.excess == 2)
-    #expect(record(.completesTwice).completions == [.finished, .finished])
+    expectEqual(record(.exceedsDemand, requesting: .max(1)).demand.excess, 2)
+    expectEqual(record(.completesTwice).completions, [.finished, .finished])
     let late = record(.sendsAfterCompletion).events
-    #expect(late.suffix(2) == [.completion(.finished), .value(3)])
-    #expect(record(.withholdsSubscription).events.first == .value(1))
-    #expect(record(.withholdsSubscription).subscriptionCount == 0)
-    #expect(record(.subscribesTwice, requesting: .none).subscriptionCount == 2)
+    expectEqual(late.suffix(2), [.completion(.finished), .value(3)])
+    expectEqual(record(.withholdsSubscription).events.first, .value(1))
+    expectEqual(record(.withholdsSubscription).subscriptionCount, 0)
+    expectEqual(record(.subscribesTwice, requesting: .none).subscriptionCount, 2)
     let ignored = record(
       .ignoresCancel,
       answering: { _, recorder in
@@ -50,7 +51,7 @@ struct MisbehavingPublisherTests {
         return .none
       }
     )
-    #expect(ignored.values == [1, 2, 3])
+    expectEqual(ignored.values, [1, 2, 3])
   }
 
   @Test("does not get an operator to break the rules, too")
@@ -58,8 +59,8 @@ struct MisbehavingPublisherTests {
     let publisher = MisbehavingPublisher<Int, Never>([1, 2, 3], faults: [.exceedsDemand, .completesTwice])
     let recorder = Recorder<Int, Never>()
     publisher.prefix(1).subscribe(recorder)
-    #expect(recorder.events == [.subscription, .value(1), .completion(.finished)])
-    #expect(publisher.subscriptionCount == 1)
-    #expect(publisher.cancelCount == 1)
+    expectEqual(recorder.events, [.subscription, .value(1), .completion(.finished)])
+    expectEqual(publisher.subscriptionCount, 1)
+    expectEqual(publisher.cancelCount, 1)
   }
 }

@@ -1,4 +1,5 @@
 import Combine
+import Expectations
 import ReboundTesting
 import Testing
 
@@ -19,13 +20,13 @@ struct AwaitedValuesTests {
   @Test("wake the test up as soon as enough are there")
   func reads() async throws {
     let publisher = sending([1, 2, 3], nil)
-    #expect(try await publisher.nextValues(2) == [1, 2])
-    #expect(publisher.requests == [.max(2)])
-    #expect(publisher.cancelCount == 1)
-    #expect(try await sending([1, 2], nil).firstValue() == 1)
-    #expect(try await sending([1, 2], .finished).lastValue() == 2)
-    #expect(try await sending([], nil).nextValues(0) == [])
-    #expect(try await [5, 6].publisher.nextValues(2) == [5, 6])
+    try await expectEqual(publisher.nextValues(2), [1, 2])
+    expectEqual(publisher.requests, [.max(2)])
+    expectEqual(publisher.cancelCount, 1)
+    try await expectEqual(sending([1, 2], nil).firstValue(), 1)
+    try await expectEqual(sending([1, 2], .finished).lastValue(), 2)
+    try await expectEqual(sending([], nil).nextValues(0), [])
+    try await expectEqual([5, 6].publisher.nextValues(2), [5, 6])
   }
 
   @Test("leave nothing behind if their task is cancelled before the subscription comes")
@@ -39,7 +40,7 @@ struct AwaitedValuesTests {
     }
     await task.value
     scheduler.advance()
-    #expect(probe.counts.open == 0)
+    expectEqual(probe.counts.open, 0)
     #expect(!probe.wasRequested)
   }
 
@@ -47,8 +48,8 @@ struct AwaitedValuesTests {
   func missing() async {
     let line = #line + 1
     let error = await #expect(throws: MissingValues.self) { try await sending([1], .finished).nextValues(2) }
-    #expect(error?.description.hasSuffix("expected 2 values, but 1 value came and then the finish.") == true)
-    #expect(error?.location.line == line)
+    expectEqual(error?.description.hasSuffix("expected 2 values, but 1 value came and then the finish."), true)
+    expectEqual(error?.location.line, line)
     await #expect(throws: MissingValues.self) { try await sending([], .finished).firstValue() }
     await #expect(throws: MissingValues.self) { try await sending([], .finished).lastValue() }
     await #expect(throws: Failed.self) { try await sending([1], .failure(Failed())).lastValue() }

@@ -1,4 +1,5 @@
 import Combine
+import Expectations
 import ReboundTesting
 import Testing
 
@@ -16,13 +17,13 @@ struct VirtualValuesTests {
 
   @Test("are there at once, however late they come")
   func reads() throws {
-    #expect(try ticks(3).firstValue(on: scheduler) == 1)
-    #expect(scheduler.now == .start.advanced(by: 3600))
-    #expect(try ticks(3).nextValues(2, on: scheduler) == [1, 2])
-    #expect(try ticks(3).allValues(on: scheduler) == [1, 2, 3])
-    #expect(try ticks(3).lastValue(on: scheduler) == 3)
-    #expect(try ticks(1).singleValue(on: scheduler) == 1)
-    #expect(try ticks(1).nextValues(0, on: scheduler) == [])
+    try expectEqual(ticks(3).firstValue(on: scheduler), 1)
+    expectEqual(scheduler.now, .start.advanced(by: 3600))
+    try expectEqual(ticks(3).nextValues(2, on: scheduler), [1, 2])
+    try expectEqual(ticks(3).allValues(on: scheduler), [1, 2, 3])
+    try expectEqual(ticks(3).lastValue(on: scheduler), 3)
+    try expectEqual(ticks(1).singleValue(on: scheduler), 1)
+    try expectEqual(ticks(1).nextValues(0, on: scheduler), [])
   }
 
   @Test("request no more than is wanted, and cancel after")
@@ -30,29 +31,29 @@ struct VirtualValuesTests {
     let publisher = TestPublisher<Int, Never>(whenSubscribed: { connection in
       for value in 1...2 { connection.send(value) }
     })
-    #expect(try publisher.nextValues(2, on: scheduler) == [1, 2])
-    #expect(publisher.requests == [.max(2)])
-    #expect(publisher.cancelCount == 1)
+    try expectEqual(publisher.nextValues(2, on: scheduler), [1, 2])
+    expectEqual(publisher.requests, [.max(2)])
+    expectEqual(publisher.cancelCount, 1)
   }
 
   @Test("that do not come are an error that says what came instead, and where")
   func missing() {
     let line = #line + 1
     let error = #expect(throws: MissingValues.self) { try Empty<Int, Never>().firstValue(on: scheduler) }
-    #expect(error?.location.line == line)
-    #expect(
-      error?.description
-        == "Publisher+virtualValuesTests.swift:\(line): expected a value, but 0 values came and then the finish."
+    expectEqual(error?.location.line, line)
+    expectEqual(
+      error?.description,
+      "Publisher+virtualValuesTests.swift:\(line): expected a value, but 0 values came and then the finish."
     )
     #expect(throws: MissingValues.self) { try Fail<Int, Failed>(error: Failed()).allValues(on: scheduler) }
     #expect(throws: MissingValues.self) { try ticks(2).singleValue(on: scheduler) }
     #expect(throws: MissingValues.self) { try Empty<Int, Never>().lastValue(on: scheduler) }
     let late = #expect(throws: MissingValues.self) { try ticks(3).nextValues(3, on: scheduler, within: .seconds(7200)) }
-    #expect(late?.outcome.hasPrefix("2 values came within 7200.0 s; the next work is due at ") == true)
+    expectEqual(late?.outcome.hasPrefix("2 values came within 7200.0 s; the next work is due at "), true)
     let silent = #expect(throws: MissingValues.self) {
       try Empty<Int, Never>(completeImmediately: false).firstValue(on: scheduler)
     }
-    #expect(silent?.outcome == "0 values came, and nothing waits any more that could bring another")
+    expectEqual(silent?.outcome, "0 values came, and nothing waits any more that could bring another")
   }
 
   @Test("say where there is always more to do at one moment")
@@ -60,6 +61,6 @@ struct VirtualValuesTests {
     let endless = #expect(throws: MissingValues.self) {
       try Fail<Int, Failed>(error: Failed()).receive(on: scheduler).retry(.max).firstValue(on: scheduler)
     }
-    #expect(endless?.outcome == "there is always more to do at 0.0 s, and time does not go on")
+    expectEqual(endless?.outcome, "there is always more to do at 0.0 s, and time does not go on")
   }
 }

@@ -1,4 +1,5 @@
 import Combine
+import Expectations
 import ReboundTesting
 import Testing
 
@@ -13,20 +14,20 @@ struct PublisherProbeTests {
   func counts() {
     let recorder = Recorder<Int, Failed>(requesting: .max(1), answering: { _, _ in .max(2) })
     upstream.probed(by: probe).subscribe(recorder)
-    #expect(probe.counts.open == 1)
-    #expect(upstream.send(7) == .max(2))
+    expectEqual(probe.counts.open, 1)
+    expectEqual(upstream.send(7), .max(2))
     recorder.request(.max(4))
     upstream.send(completion: .failure(Failed()))
 
-    #expect(recorder.values == [7])
+    expectEqual(recorder.values, [7])
     #expect(recorder.failure != nil)
-    #expect(upstream.requests == [.max(1), .max(4)])
-    #expect(probe.counts.subscriptions == 1)
-    #expect(probe.counts.requested == .max(7))
-    #expect(probe.counts.values == 1)
-    #expect(probe.counts.failures == 1)
-    #expect(probe.counts.finishes == 0)
-    #expect(probe.counts.open == 0)
+    expectEqual(upstream.requests, [.max(1), .max(4)])
+    expectEqual(probe.counts.subscriptions, 1)
+    expectEqual(probe.counts.requested, .max(7))
+    expectEqual(probe.counts.values, 1)
+    expectEqual(probe.counts.failures, 1)
+    expectEqual(probe.counts.finishes, 0)
+    expectEqual(probe.counts.open, 0)
     #expect(!probe.wasCancelled)
   }
 
@@ -36,8 +37,8 @@ struct PublisherProbeTests {
     upstream.probed(by: probe).subscribe(recorder)
     recorder.cancel()
     #expect(probe.wasSubscribed && probe.wasCancelled && !probe.wasRequested)
-    #expect(probe.counts.open == 0)
-    #expect(upstream.cancelCount == 1)
+    expectEqual(probe.counts.open, 0)
+    expectEqual(upstream.cancelCount, 1)
   }
 
   @Test("shows which way a chain took")
@@ -47,18 +48,18 @@ struct PublisherProbeTests {
     #expect(!probe.wasSubscribed)
     Fail(error: Failed()).catch { _ in upstream.probed(by: probe) }.subscribe(recorder)
     #expect(probe.wasSubscribed)
-    #expect(probe.counts.open == 1)
+    expectEqual(probe.counts.open, 1)
   }
 
   @Test("a cancel behind the end closes nothing twice")
   func cancelBehindTheEnd() {
     var kept: (any Subscription)?
     upstream.probed(by: probe).subscribe(AnySubscriber(receiveSubscription: { kept = $0 }))
-    #expect(probe.counts.open == 1)
+    expectEqual(probe.counts.open, 1)
     upstream.send(completion: .finished)
     kept?.cancel()
-    #expect(probe.counts.open == 0)
-    #expect(probe.counts.finishes == 1)
+    expectEqual(probe.counts.open, 0)
+    expectEqual(probe.counts.finishes, 1)
   }
 
   @Test("lets go of both ends")

@@ -1,4 +1,5 @@
 import Combine
+import Expectations
 import ReboundTesting
 import Testing
 
@@ -17,11 +18,11 @@ struct RecorderTests {
     publisher.send(5)
     scheduler.advance(by: 1)
     publisher.send(completion: .failure(Failed()))
-    #expect(recorder.events == [.subscription, .value(5), .completion(.failure(Failed()))])
-    #expect(recorder.entries.map(\.time.nanoseconds) == [0, 1_000_000_000, 2_000_000_000])
-    #expect(recorder.timedValues.map(\.time.nanoseconds) == [1_000_000_000])
-    #expect(recorder.completionTime?.nanoseconds == 2_000_000_000)
-    #expect(recorder.failure == Failed())
+    expectEqual(recorder.events, [.subscription, .value(5), .completion(.failure(Failed()))])
+    expectEqual(recorder.entries.map(\.time.nanoseconds), [0, 1_000_000_000, 2_000_000_000])
+    expectEqual(recorder.timedValues.map(\.time.nanoseconds), [1_000_000_000])
+    expectEqual(recorder.completionTime?.nanoseconds, 2_000_000_000)
+    expectEqual(recorder.failure, Failed())
     #expect(!recorder.isFinished)
   }
 
@@ -33,8 +34,8 @@ struct RecorderTests {
     publisher.send(completion: .finished)
     publisher.send(2)
     publisher.send(completion: .failure(Failed()))
-    #expect(recorder.values == [1, 2])
-    #expect(recorder.completions == [.finished, .failure(Failed())])
+    expectEqual(recorder.values, [1, 2])
+    expectEqual(recorder.completions, [.finished, .failure(Failed())])
     #expect(recorder.isFinished)
     #expect(recorder.failure == nil)
   }
@@ -44,12 +45,12 @@ struct RecorderTests {
     let recorder = Recorder<Int, Failed>(requesting: .max(2), answering: { value, _ in .max(value) })
     publisher.subscribe(recorder)
     recorder.request(.unlimited)
-    #expect(publisher.requests == [.max(2), .unlimited])
-    #expect(publisher.send(7) == .max(7))
+    expectEqual(publisher.requests, [.max(2), .unlimited])
+    expectEqual(publisher.send(7), .max(7))
 
     let silent = Recorder<Int, Failed>(requesting: .none)
     publisher.subscribe(silent)
-    #expect(publisher.connections[1].requests == [])
+    expectEqual(publisher.connections[1].requests, [])
   }
 
   @Test("cancels, and requests nothing after")
@@ -62,8 +63,8 @@ struct RecorderTests {
     publisher.send(1)
     recorder.request(.max(1))
     recorder.cancel()
-    #expect(publisher.cancelCount == 1)
-    #expect(publisher.requests == [.unlimited])
+    expectEqual(publisher.cancelCount, 1)
+    expectEqual(publisher.requests, [.unlimited])
     #expect(recorder.completion == nil)
   }
 
@@ -73,12 +74,12 @@ struct RecorderTests {
     recorder.cancel()
     publisher.subscribe(recorder)
     publisher.send(1)
-    #expect(publisher.cancelCount == 1)
-    #expect(publisher.requests == [])
-    #expect(recorder.values == [])
+    expectEqual(publisher.cancelCount, 1)
+    expectEqual(publisher.requests, [])
+    expectEqual(recorder.values, [])
     publisher.subscribe(recorder)
     publisher.send(2)
-    #expect(recorder.values == [2])
+    expectEqual(recorder.values, [2])
   }
 
   @Test("calls who waits for the completion")
@@ -87,8 +88,8 @@ struct RecorderTests {
     let recorder = Recorder<Int, Failed>(whenCompleted: { calls += 1 })
     publisher.subscribe(recorder)
     publisher.send(1)
-    #expect(calls == 0)
+    expectEqual(calls, 0)
     publisher.send(completion: .finished)
-    #expect(calls == 1)
+    expectEqual(calls, 1)
   }
 }

@@ -1,4 +1,5 @@
 import Combine
+import Expectations
 import ReboundTesting
 import Testing
 
@@ -12,25 +13,25 @@ struct TestPublisherTests {
     publisher.subscribe(second)
     first.request(.max(3))
     second.cancel()
-    #expect(publisher.subscriptionCount == 2)
-    #expect(publisher.connections.map(\.requests) == [[.max(1), .max(3)], [.max(2)]])
-    #expect(publisher.requests == [.max(1), .max(3), .max(2)])
-    #expect(publisher.connections.map(\.isCancelled) == [false, true])
-    #expect(publisher.cancelCount == 1)
+    expectEqual(publisher.subscriptionCount, 2)
+    expectEqual(publisher.connections.map(\.requests), [[.max(1), .max(3)], [.max(2)]])
+    expectEqual(publisher.requests, [.max(1), .max(3), .max(2)])
+    expectEqual(publisher.connections.map(\.isCancelled), [false, true])
+    expectEqual(publisher.cancelCount, 1)
   }
 
   @Test("sends on the latest connection, or on the one that is named")
   func sends() {
     let publisher = TestPublisher<Int, Never>()
-    #expect(publisher.send(0) == .none)
+    expectEqual(publisher.send(0), .none)
     let (first, second) = (Recorder<Int, Never>(), Recorder<Int, Never>())
     publisher.subscribe(first)
     publisher.subscribe(second)
     publisher.send(1)
     publisher.connections[0].send(2)
     publisher.send(completion: .finished)
-    #expect(first.events == [.subscription, .value(2)])
-    #expect(second.events == [.subscription, .value(1), .completion(.finished)])
+    expectEqual(first.events, [.subscription, .value(2)])
+    expectEqual(second.events, [.subscription, .value(1), .completion(.finished)])
   }
 
   @Test("sends nothing after a cancel, and lets go of the subscriber")
@@ -43,7 +44,7 @@ struct TestPublisherTests {
       publisher.subscribe(recorder)
       recorder.cancel()
       publisher.send(1)
-      #expect(recorder.events == [.subscription])
+      expectEqual(recorder.events, [.subscription])
     }
     #expect(weakRecorder == nil)
   }
@@ -55,11 +56,11 @@ struct TestPublisherTests {
     let recorder = Recorder<Int, Never>()
     publisher.subscribe(recorder)
     publisher.send(1)
-    #expect(publisher.unheardCount == 1)
+    expectEqual(publisher.unheardCount, 1)
     recorder.cancel()
     publisher.send(2)
     publisher.send(completion: .finished)
-    #expect(publisher.unheardCount == 3)
+    expectEqual(publisher.unheardCount, 3)
   }
 
   @Test("calls back once each subscriber has its subscription")
@@ -67,7 +68,7 @@ struct TestPublisherTests {
     let publisher = TestPublisher<Int, Never>(whenSubscribed: { $0.send(completion: .finished) })
     let recorder = Recorder<Int, Never>()
     publisher.subscribe(recorder)
-    #expect(recorder.events == [.subscription, .completion(.finished)])
+    expectEqual(recorder.events, [.subscription, .completion(.finished)])
   }
 
   @Test("hands its subscriber over, and does nothing else")
@@ -76,10 +77,10 @@ struct TestPublisherTests {
     let publisher = TestPublisher<Int, Never>(handingOver: { subscribers.append($0) })
     let recorder = Recorder<Int, Never>()
     publisher.subscribe(recorder)
-    #expect(recorder.events == [])
+    expectEqual(recorder.events, [])
     _ = subscribers.first?.receive(3)
     subscribers.first?.receive(completion: .finished)
-    #expect(recorder.events == [.value(3), .completion(.finished)])
-    #expect(publisher.subscriptionCount == 1)
+    expectEqual(recorder.events, [.value(3), .completion(.finished)])
+    expectEqual(publisher.subscriptionCount, 1)
   }
 }

@@ -1,4 +1,5 @@
 import Combine
+import Expectations
 import Rebound
 import ReboundTesting
 import Testing
@@ -12,8 +13,8 @@ struct ImmediateTestSchedulerTests {
     var times: [VirtualTime] = []
     scheduler.schedule { times.append(scheduler.now) }
     scheduler.schedule(after: scheduler.now.advanced(by: 5)) { times.append(scheduler.now) }
-    #expect(times == [.start, .start.advanced(by: 5)])
-    #expect(scheduler.now == .start.advanced(by: 5))
+    expectEqual(times, [.start, .start.advanced(by: 5)])
+    expectEqual(scheduler.now, .start.advanced(by: 5))
   }
 
   @Test("does work that work schedules after it, in the order of the moments, with a flat stack")
@@ -24,7 +25,7 @@ struct ImmediateTestSchedulerTests {
       scheduler.schedule { order.append(2) }
       order.append(1)
     }
-    #expect(order == [1, 2, 3])
+    expectEqual(order, [1, 2, 3])
 
     var left = 100_000
     func again() {
@@ -32,19 +33,19 @@ struct ImmediateTestSchedulerTests {
       if left > 0 { scheduler.schedule(again) }
     }
     scheduler.schedule(again)
-    #expect(left == 0)
+    expectEqual(left, 0)
   }
 
   @Test("does repeating work once, and not at all if it is cancelled first")
   func repeating() {
     var count = 0
     let repetition = scheduler.schedule(after: scheduler.now.advanced(by: 1), interval: 1) { count += 1 }
-    #expect(count == 1)
+    expectEqual(count, 1)
     repetition.cancel()
     scheduler.schedule {
       scheduler.schedule(after: scheduler.now.advanced(by: 1), interval: 1) { count += 1 }.cancel()
     }
-    #expect(count == 1)
+    expectEqual(count, 1)
   }
 
   @Test("lets a retry with pauses run through in one go")
@@ -52,9 +53,9 @@ struct ImmediateTestSchedulerTests {
     let upstream = TestPublisher<Int, RunFailure>(whenSubscribed: { $0.send(completion: .failure(.broken)) })
     let recorder = Recorder<Int, RunFailure>()
     upstream.retry(.constant(.seconds(3)), times: 4, time: scheduler.time).subscribe(recorder)
-    #expect(upstream.subscriptionCount == 5)
-    #expect(recorder.failure == .broken)
-    #expect(scheduler.now == .start.advanced(by: 12))
+    expectEqual(upstream.subscriptionCount, 5)
+    expectEqual(recorder.failure, .broken)
+    expectEqual(scheduler.now, .start.advanced(by: 12))
   }
 
   @Test("its time jumps, for work and for who sleeps")
@@ -65,10 +66,10 @@ struct ImmediateTestSchedulerTests {
     nonisolated(unsafe) let done = { isDone = true }
     withExtendedLifetime(time.after(.seconds(5)) { done() }) {}
     #expect(isDone)
-    #expect(time.now == .seconds(5))
+    expectEqual(time.now, .seconds(5))
     try await time.sleep(for: .seconds(3_600))
-    #expect(scheduler.now == .start.advanced(by: 3_605))
-    #expect(time.wallClock == .seconds(3_605))
+    expectEqual(scheduler.now, .start.advanced(by: 3_605))
+    expectEqual(time.wallClock, .seconds(3_605))
   }
 
   @Test("lets every value through debounce, since its pause is over at once")
@@ -77,7 +78,7 @@ struct ImmediateTestSchedulerTests {
     let recorder = Recorder<Int, Never>()
     typed.debounce(for: 1, scheduler: scheduler).subscribe(recorder)
     for value in 1...3 { typed.send(value) }
-    #expect(recorder.values == [1, 2, 3])
+    expectEqual(recorder.values, [1, 2, 3])
   }
 
   private enum RunFailure: Error {

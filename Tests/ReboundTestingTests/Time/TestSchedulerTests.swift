@@ -1,5 +1,6 @@
 import Combine
 import Dispatch
+import Expectations
 import ReboundTesting
 import StreamSupport
 import Testing
@@ -23,11 +24,11 @@ struct TestSchedulerTests {
   func waits() {
     scheduler.schedule(note("a"))
     scheduler.schedule(after: scheduler.now, note("b"))
-    #expect(diary.lines == [])
-    #expect(scheduler.pendingCount == 2)
+    expectEqual(diary.lines, [])
+    expectEqual(scheduler.pendingCount, 2)
     scheduler.advance()
-    #expect(diary.lines == ["a 0.0 s", "b 0.0 s"])
-    #expect(scheduler.pendingCount == 0)
+    expectEqual(diary.lines, ["a 0.0 s", "b 0.0 s"])
+    expectEqual(scheduler.pendingCount, 0)
   }
 
   @Test("does work in the order of its times, and at its times")
@@ -35,13 +36,13 @@ struct TestSchedulerTests {
     for second in [3, 1, 2] {
       scheduler.schedule(after: scheduler.now.advanced(by: .seconds(second)), note("\(second)"))
     }
-    #expect(scheduler.nextDue == VirtualTime(nanoseconds: 1_000_000_000))
+    expectEqual(scheduler.nextDue, VirtualTime(nanoseconds: 1_000_000_000))
     scheduler.advance(by: 2.5)
-    #expect(diary.lines == ["1 1.0 s", "2 2.0 s"])
-    #expect(scheduler.now == VirtualTime(nanoseconds: 2_500_000_000))
-    #expect(scheduler.elapsed == .milliseconds(2_500))
+    expectEqual(diary.lines, ["1 1.0 s", "2 2.0 s"])
+    expectEqual(scheduler.now, VirtualTime(nanoseconds: 2_500_000_000))
+    expectEqual(scheduler.elapsed, .milliseconds(2_500))
     scheduler.advance(to: VirtualTime(nanoseconds: 3_000_000_000))
-    #expect(diary.lines.last == "3 3.0 s")
+    expectEqual(diary.lines.last, "3 3.0 s")
     #expect(scheduler.nextDue == nil)
   }
 
@@ -54,7 +55,7 @@ struct TestSchedulerTests {
       scheduler.schedule(after: VirtualTime(nanoseconds: due)) { done.append((due, arrival)) }
     }
     scheduler.advance(by: 1)
-    #expect(done.count == 5_000)
+    expectEqual(done.count, 5_000)
     #expect(zip(done, done.dropFirst()).allSatisfy { $0 < $1 })
   }
 
@@ -68,9 +69,9 @@ struct TestSchedulerTests {
       scheduler.schedule(after: scheduler.now.advanced(by: 9), note("much later"))
     }
     scheduler.advance(by: 5)
-    #expect(diary.lines == ["first 1.0 s", "now 1.0 s", "past 1.0 s", "later 2.0 s"])
-    #expect(scheduler.now == VirtualTime(nanoseconds: 5_000_000_000))
-    #expect(scheduler.pendingCount == 1)
+    expectEqual(diary.lines, ["first 1.0 s", "now 1.0 s", "past 1.0 s", "later 2.0 s"])
+    expectEqual(scheduler.now, VirtualTime(nanoseconds: 5_000_000_000))
+    expectEqual(scheduler.pendingCount, 1)
   }
 
   @Test("does not move back")
@@ -78,7 +79,7 @@ struct TestSchedulerTests {
     scheduler.advance(by: 5)
     scheduler.advance(by: -3)
     scheduler.advance(to: .start)
-    #expect(scheduler.now == VirtualTime(nanoseconds: 5_000_000_000))
+    expectEqual(scheduler.now, VirtualTime(nanoseconds: 5_000_000_000))
   }
 
   @Test("does what is due now when it is told to move back")
@@ -87,11 +88,11 @@ struct TestSchedulerTests {
     scheduler.schedule(note("first"))
     scheduler.schedule(after: scheduler.now.advanced(by: 1), note("later"))
     scheduler.advance(by: -3)
-    #expect(diary.lines == ["first 5.0 s"])
+    expectEqual(diary.lines, ["first 5.0 s"])
     scheduler.schedule(note("second"))
     scheduler.advance(to: .start)
-    #expect(diary.lines == ["first 5.0 s", "second 5.0 s"])
-    #expect(scheduler.pendingCount == 1)
+    expectEqual(diary.lines, ["first 5.0 s", "second 5.0 s"])
+    expectEqual(scheduler.pendingCount, 1)
   }
 
   @Test("repeats until it is cancelled, also from inside")
@@ -103,13 +104,13 @@ struct TestSchedulerTests {
       if ticks == 3 { timer?.cancel() }
     }
     scheduler.advance(by: 4)
-    #expect(ticks == 2)
-    #expect(scheduler.pendingCount == 1)
+    expectEqual(ticks, 2)
+    expectEqual(scheduler.pendingCount, 1)
     scheduler.advance(by: 100)
-    #expect(ticks == 3)
-    #expect(scheduler.pendingCount == 0)
+    expectEqual(ticks, 3)
+    expectEqual(scheduler.pendingCount, 0)
     timer?.cancel()
-    #expect(scheduler.pendingCount == 0)
+    expectEqual(scheduler.pendingCount, 0)
   }
 
   @Test("stops a repeating piece of work that nobody holds")
@@ -119,7 +120,7 @@ struct TestSchedulerTests {
     withExtendedLifetime(timer) {}
     timer = nil
     scheduler.advance(by: 10)
-    #expect(diary.lines == ["tick 0.0 s"])
+    expectEqual(diary.lines, ["tick 0.0 s"])
   }
 
   @Test("repeats from the present moment if the first one has passed")
@@ -127,7 +128,7 @@ struct TestSchedulerTests {
     scheduler.advance(by: 5)
     let timer = scheduler.schedule(after: .start, interval: 2, note("tick"))
     scheduler.advance(by: 4)
-    #expect(diary.lines == ["tick 5.0 s", "tick 7.0 s", "tick 9.0 s"])
+    expectEqual(diary.lines, ["tick 5.0 s", "tick 7.0 s", "tick 9.0 s"])
     timer.cancel()
   }
 
@@ -136,7 +137,7 @@ struct TestSchedulerTests {
     var ticks = 0
     let timer = scheduler.schedule(after: .start, interval: 0) { ticks += 1 }
     scheduler.advance(by: .nanoseconds(9))
-    #expect(ticks == 10)
+    expectEqual(ticks, 10)
     timer.cancel()
   }
 
@@ -182,13 +183,13 @@ struct TestSchedulerTests {
       )
     }
     for (number, timer) in timers.enumerated() where number % 10 != 0 { timer.cancel() }
-    #expect(scheduler.pendingCount == 100)
-    #expect(scheduler.nextDue == VirtualTime(nanoseconds: 910))
+    expectEqual(scheduler.pendingCount, 100)
+    expectEqual(scheduler.nextDue, VirtualTime(nanoseconds: 910))
     scheduler.advance(by: .nanoseconds(1_000))
     let expected = (0..<100).map { $0 * 10 }.sorted { (1_000 - $0 % 100, $0) < (1_000 - $1 % 100, $1) }
-    #expect(done == expected)
+    expectEqual(done, expected)
     timers.removeAll()
-    #expect(scheduler.pendingCount == 0)
+    expectEqual(scheduler.pendingCount, 0)
     #expect(scheduler.nextDue == nil)
   }
 
@@ -197,20 +198,21 @@ struct TestSchedulerTests {
     scheduler.schedule(after: VirtualTime(nanoseconds: 7_000_000_000)) { [scheduler] in
       scheduler.schedule(after: VirtualTime(nanoseconds: 8_000_000_000), note("second"))
     }
-    #expect(try scheduler.run() == 2)
-    #expect(diary.lines == ["second 8.0 s"])
-    #expect(try scheduler.run() == 0)
+    try expectEqual(scheduler.run(), 2)
+    expectEqual(diary.lines, ["second 8.0 s"])
+    try expectEqual(scheduler.run(), 0)
   }
 
   @Test("gives up on work that never ends, and says what to do")
   func stillBusy() {
     let timer = scheduler.schedule(after: .start, interval: 1) {}
     let error = #expect(throws: TestScheduler.StillBusy.self) { try scheduler.run(limit: 10) }
-    #expect(
-      error?.description == """
-        TestScheduler: 1 pieces of work still wait at 9.0 s, after 10 were done. Cancel what repeats, \
-        advance by a fixed time instead, or raise the limit.
-        """
+    expectEqual(
+      error?.description,
+      """
+      TestScheduler: 1 pieces of work still wait at 9.0 s, after 10 were done. Cancel what repeats, \
+      advance by a fixed time instead, or raise the limit.
+      """
     )
     timer.cancel()
   }
@@ -221,7 +223,7 @@ struct TestSchedulerTests {
     let scheduler = scheduler
     let timer = scheduler.time.after(.seconds(1) / 3) { moments.withLock { $0.append(scheduler.elapsed) } }
     scheduler.advance(by: 1)
-    #expect(moments.withLock { $0 } == [.nanoseconds(333_333_334)])
+    expectEqual(moments.withLock { $0 }, [.nanoseconds(333_333_334)])
     timer.cancel()
   }
 
@@ -237,6 +239,6 @@ struct TestSchedulerTests {
       }
     }
     try scheduler.run()
-    #expect(done == 500)
+    expectEqual(done, 500)
   }
 }

@@ -1,4 +1,5 @@
 import Combine
+import Expectations
 import ReboundTesting
 import Testing
 
@@ -11,10 +12,10 @@ struct UnimplementedSchedulerTests {
     scheduler.schedule { Issue.record("the work was done") }
     scheduler.schedule(after: .start.advanced(by: 1)) { Issue.record("the work was done") }
     _ = scheduler.schedule(after: .start, interval: 2) { Issue.record("the work was done") }
-    #expect(scheduler.now == .start)
+    expectEqual(scheduler.now, .start)
     let calls = ["schedule", "schedule(after: 1.0 s)", "schedule(after: 0.0 s, interval: 2.0 s)", "now"]
-    #expect(scheduler.uses.map(\.call) == calls)
-    #expect(log.uses == scheduler.uses)
+    expectEqual(scheduler.uses.map(\.call), calls)
+    expectEqual(log.uses, scheduler.uses)
     #expect(scheduler.uses.allSatisfy { $0.scheduler == "the pause" })
   }
 
@@ -23,9 +24,9 @@ struct UnimplementedSchedulerTests {
     let scheduler = UnimplementedScheduler("the pause")
     let time = scheduler.time
     #expect(scheduler.uses.isEmpty)
-    #expect(time.now == .zero)
+    expectEqual(time.now, .zero)
     time.after(.seconds(1)) { Issue.record("the work was done") }.cancel()
-    #expect(scheduler.uses.map(\.call) == ["now", "after(1.0 seconds)"])
+    expectEqual(scheduler.uses.map(\.call), ["now", "after(1.0 seconds)"])
   }
 
   @Test("stays silent where time plays no part")
@@ -36,16 +37,16 @@ struct UnimplementedSchedulerTests {
     let used = scheduler.uses.count
     #expect(used > 0)
     Just(1).map { $0 }.subscribe(recorder)
-    #expect(scheduler.uses.count == used)
+    expectEqual(scheduler.uses.count, used)
   }
 
   @Test("says what happened and what to do")
   func words() {
     let scheduler = UnimplementedScheduler("the pause")
     scheduler.schedule {}
-    #expect(
-      scheduler.uses.first?.description
-        == "UnimplementedScheduler \"the pause\": schedule was called, but the test says that time plays no part. "
+    expectEqual(
+      scheduler.uses.first?.description,
+      "UnimplementedScheduler \"the pause\": schedule was called, but the test says that time plays no part. "
         + "Give the code a TestScheduler if it may wait, or find out why it does."
     )
   }

@@ -1,4 +1,5 @@
 import Combine
+import Expectations
 import Rebound
 import ReboundTesting
 import Testing
@@ -20,26 +21,26 @@ struct AdaptiveLimitMachineTests {
     ]
     for (duration, running, isOverload, limit) in table {
       machine.add(duration: duration, running: running, isOverload: isOverload)
-      #expect(machine.limit == limit)
+      expectEqual(machine.limit, limit)
     }
     for _ in 0..<20 { machine.add(duration: .zero, running: 9, isOverload: true) }
-    #expect(machine.limit == 2)
+    expectEqual(machine.limit, 2)
   }
 
   @Test("begins in its range")
   func initial() throws {
-    #expect(AdaptiveLimitMachine(try .aimd(in: 2...12), initial: 1).limit == 2)
-    #expect(AdaptiveLimitMachine(try .gradient(in: 2...12), initial: 99).limit == 12)
+    expectEqual(AdaptiveLimitMachine(try .aimd(in: 2...12), initial: 1).limit, 2)
+    expectEqual(AdaptiveLimitMachine(try .gradient(in: 2...12), initial: 99).limit, 12)
   }
 
   @Test("keeps within what can be counted, whatever its range")
   func widestRange() throws {
     var machine = AdaptiveLimitMachine(try .aimd(in: 1...Int.max), initial: .max)
     machine.add(duration: .seconds(1), running: .max, isOverload: false)
-    #expect(machine.limit == 1_000_000_000)
+    expectEqual(machine.limit, 1_000_000_000)
     machine.add(duration: .seconds(1), running: .max, isOverload: true)
-    #expect(machine.limit == 900_000_000)
-    #expect(AdaptiveLimitMachine(try .gradient(in: Int.max...Int.max), initial: 1).limit == 1_000_000_000)
+    expectEqual(machine.limit, 900_000_000)
+    expectEqual(AdaptiveLimitMachine(try .gradient(in: Int.max...Int.max), initial: 1).limit, 1_000_000_000)
   }
 
   @Test("moves a share of the way to limit times gradient plus headroom")
@@ -50,16 +51,16 @@ struct AdaptiveLimitMachineTests {
     )
     // As quick as usual: 20 + 4, half of the way.
     machine.add(duration: .seconds(1), running: 20, isOverload: false)
-    #expect(machine.limit == 22)
+    expectEqual(machine.limit, 22)
     // Idle: nothing is learned about more.
     machine.add(duration: .seconds(1), running: 3, isOverload: false)
-    #expect(machine.limit == 22)
+    expectEqual(machine.limit, 22)
     // An overload halves, half of the way: 22 · 0.75.
     machine.add(duration: .seconds(1), running: 22, isOverload: true)
-    #expect(machine.limit == 16)
+    expectEqual(machine.limit, 16)
     // Ten times slower than usual is no worse than half: (1 + 1 + 10) / 3 = 4 s usual, 1.5 · 4 / 10 = 0.6.
     machine.add(duration: .seconds(10), running: 16, isOverload: false)
-    #expect(machine.limit == 15)
+    expectEqual(machine.limit, 15)
   }
 
   @Test("has what is usual follow the last some hundred calls, however many there were before")
@@ -70,7 +71,7 @@ struct AdaptiveLimitMachineTests {
     )
     for _ in 0..<10_000 { machine.add(duration: .seconds(1), running: 1_000, isOverload: false) }
     machine.add(duration: .seconds(2), running: 1_000, isOverload: false)
-    #expect(machine.limit == 505)
+    expectEqual(machine.limit, 505)
     // 2 − e⁻² = 1.86 s are usual then, and 4 / (1 − 1.86 / 2) = 59 what the limit settles at.
     for _ in 0..<600 { machine.add(duration: .seconds(2), running: 1_000, isOverload: false) }
     #expect((40...80).contains(machine.limit))
@@ -85,10 +86,10 @@ struct AdaptiveLimitMachineTests {
     for _ in 0..<20 { machine.add(duration: .seconds(1), running: 100, isOverload: false) }
     for _ in 0..<200 { machine.add(duration: .seconds(10), running: 100, isOverload: false) }
     for _ in 0..<200 { machine.add(duration: .seconds(1), running: 100, isOverload: false) }
-    #expect(machine.limit == 100)
+    expectEqual(machine.limit, 100)
     // At most 2 s are usual again, so 4 s halve the limit.
     machine.add(duration: .seconds(4), running: 100, isOverload: false)
-    #expect(machine.limit == 51)
+    expectEqual(machine.limit, 51)
   }
 
   /// A server that bears so many calls at a time and makes the others wait, in virtual time.
@@ -166,11 +167,11 @@ struct AdaptiveLimitMachineTests {
     let permits = try (0..<8).map { _ in try bulkhead.acquire(on: scheduler.time) }
     permits[7].release(.cancelled)
     permits[6].release(.failed(TestFailure.permanent))
-    #expect(bulkhead.snapshot.limit == 10)
+    expectEqual(bulkhead.snapshot.limit, 10)
     permits[5].release(.failed(TestFailure.transient))
-    #expect(bulkhead.snapshot.limit == 9)
+    expectEqual(bulkhead.snapshot.limit, 9)
     permits[4].release(.succeeded)
-    #expect(bulkhead.snapshot.limit == 10)
-    #expect(log.lines.filter { $0.hasPrefix("limit") } == ["limit is now 9", "limit is now 10"])
+    expectEqual(bulkhead.snapshot.limit, 10)
+    expectEqual(log.lines.filter { $0.hasPrefix("limit") }, ["limit is now 9", "limit is now 10"])
   }
 }

@@ -1,4 +1,5 @@
 import Combine
+import Expectations
 import Foundation
 import Rebound
 import ReboundTesting
@@ -32,15 +33,15 @@ struct AdaptiveThrottleTests {
 
   @Test func letsEverythingThroughWhileTheServiceAccepts() throws {
     let throttle = try throttle(.fixed(0))
-    #expect(made(100, throttle, .success(1)) == 100)
-    #expect(throttle.snapshot(on: scheduler.time) == .init(requests: 100, accepts: 100, refusalProbability: 0))
+    expectEqual(made(100, throttle, .success(1)), 100)
+    expectEqual(throttle.snapshot(on: scheduler.time), .init(requests: 100, accepts: 100, refusalProbability: 0))
   }
 
   @Test("refuses more and more when the service accepts nothing, up to nine of ten")
   func acceptsNothing() throws {
     let throttle = try throttle()
     _ = made(1_000, throttle, .failure(TestFailure.transient))
-    #expect(throttle.snapshot(on: scheduler.time).refusalProbability == 0.9)
+    expectEqual(throttle.snapshot(on: scheduler.time).refusalProbability, 0.9)
     #expect((80...120).contains(made(1_000, throttle, .failure(TestFailure.transient))))
   }
 
@@ -51,10 +52,10 @@ struct AdaptiveThrottleTests {
     for upstream in upstreams {
       upstream.protected(by: throttle, time: scheduler.time).subscribe(Recorder<Int, any Error>())
     }
-    #expect(upstreams.map(\.subscriptionCount) == Array(repeating: 1, count: 20))
-    #expect(throttle.snapshot(on: scheduler.time) == .init(requests: 0, accepts: 0, refusalProbability: 0))
+    expectEqual(upstreams.map(\.subscriptionCount), Array(repeating: 1, count: 20))
+    expectEqual(throttle.snapshot(on: scheduler.time), .init(requests: 0, accepts: 0, refusalProbability: 0))
     for upstream in upstreams { upstream.send(completion: .finished) }
-    #expect(throttle.snapshot(on: scheduler.time) == .init(requests: 20, accepts: 20, refusalProbability: 0))
+    expectEqual(throttle.snapshot(on: scheduler.time), .init(requests: 20, accepts: 20, refusalProbability: 0))
   }
 
   @Test("counts a cancelled call as accepted after a value, and not at all before", arguments: [true, false])
@@ -67,32 +68,32 @@ struct AdaptiveThrottleTests {
       if hasValue { upstream.send(1) }
       recorder.cancel()
     }
-    #expect(upstream.subscriptionCount == 100)
+    expectEqual(upstream.subscriptionCount, 100)
     let count = hasValue ? 100 : 0
-    #expect(throttle.snapshot(on: scheduler.time) == .init(requests: count, accepts: count, refusalProbability: 0))
+    expectEqual(throttle.snapshot(on: scheduler.time), .init(requests: count, accepts: count, refusalProbability: 0))
   }
 
   @Test func refusesWithTheProbabilityOfItsFormula() throws {
     let throttle = try throttle(.fixed(0.4))
     _ = made(10, throttle, .success(1))
     // (n − 20) / (n + 1) passes 0.4 between n = 34 and n = 35: 24 more calls are counted before.
-    #expect(made(24, throttle, .failure(TestFailure.transient)) == 24)
-    #expect(made(1, throttle, .failure(TestFailure.transient)) == 1)
-    #expect(made(10, throttle, .failure(TestFailure.transient)) == 0)
+    expectEqual(made(24, throttle, .failure(TestFailure.transient)), 24)
+    expectEqual(made(1, throttle, .failure(TestFailure.transient)), 1)
+    expectEqual(made(10, throttle, .failure(TestFailure.transient)), 0)
   }
 
   @Test func countsOtherFailuresAsAccepted() throws {
     let throttle = try throttle(.fixed(0))
-    #expect(made(100, throttle, .failure(TestFailure.permanent)) == 100)
+    expectEqual(made(100, throttle, .failure(TestFailure.permanent)), 100)
   }
 
   @Test func forgetsWhatIsOlderThanItsWindow() throws {
     let throttle = try throttle(.fixed(0.8))
     _ = made(100, throttle, .failure(TestFailure.transient))
-    #expect(made(1, throttle, .success(1)) == 0)
+    expectEqual(made(1, throttle, .success(1)), 0)
     scheduler.advance(by: 11)
-    #expect(made(1, throttle, .success(1)) == 1)
-    #expect(throttle.snapshot(on: scheduler.time).requests == 1)
+    expectEqual(made(1, throttle, .success(1)), 1)
+    expectEqual(throttle.snapshot(on: scheduler.time).requests, 1)
   }
 
   @Test func movesOnATenthOfItsWindowAtATime() throws {
@@ -113,9 +114,9 @@ struct AdaptiveThrottleTests {
     let call = Fail<Int, any Error>(error: TestFailure.transient)
     call.protected(by: pipeline).subscribe(Recorder<Int, any Error>())
     call.protected(by: pipeline).subscribe(Recorder<Int, any Error>())
-    #expect(log.entries == ["weather: adaptive throttle: refused with probability 0.5"])
+    expectEqual(log.entries, ["weather: adaptive throttle: refused with probability 0.5"])
     withExtendedLifetime(subscription) {}
-    #expect(events.gauges.count == 1)
+    expectEqual(events.gauges.count, 1)
   }
 
   @Test func isTheSameForAsynchronousFunctions() async throws {
@@ -136,7 +137,7 @@ struct AdaptiveThrottleTests {
   @Test("its refusal has words for people")
   func words() {
     let refusal = Throttled(name: "weather", refusalProbability: 0.5)
-    #expect(refusal.localizedDescription == "The service has too much to do.")
-    #expect(refusal.recoverySuggestion == "Try again in a moment.")
+    expectEqual(refusal.localizedDescription, "The service has too much to do.")
+    expectEqual(refusal.recoverySuggestion, "Try again in a moment.")
   }
 }

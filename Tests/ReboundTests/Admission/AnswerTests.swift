@@ -1,5 +1,6 @@
 import Combine
 import Dispatch
+import Expectations
 import Rebound
 import StreamSupport
 import Testing
@@ -27,7 +28,7 @@ struct AnswerTests {
         return nil
       }
     }
-    #expect(try await ask(.success(7)) == 7)
+    try await expectEqual(ask(.success(7)), 7)
     await #expect(throws: TestFailure.transient) { try await ask(.failure(.transient)) }
   }
 
@@ -59,7 +60,7 @@ struct AnswerTests {
       if index == 0 { task.cancel() } else { slot.answer(.success(7)) }
     }
     switch await task.result {
-    case .success(let value): #expect(value == 7)
+    case .success(let value): expectEqual(value, 7)
     case .failure(let error): #expect(error is CancellationError)
     }
     // A second answer does nothing.

@@ -1,4 +1,5 @@
 import Combine
+import Expectations
 import Rebound
 import ReboundTesting
 import Testing
@@ -17,12 +18,12 @@ struct FirstValueTests {
   @Test("asks for one value, tells it once, and cancels")
   func value() {
     let (_, log) = first()
-    #expect(upstream.requests == [.max(1)])
+    expectEqual(upstream.requests, [.max(1)])
     let connection = upstream.connections[0]
     connection.send(1)
     connection.send(2)
     connection.send(completion: .finished)
-    #expect(log.events == ["success(Optional(1))"])
+    expectEqual(log.events, ["success(Optional(1))"])
     #expect(connection.isCancelled)
   }
 
@@ -32,8 +33,8 @@ struct FirstValueTests {
     upstream.send(completion: .finished)
     let failed = first().1
     upstream.send(completion: .failure(.transient))
-    #expect(finished.events == ["success(nil)"])
-    #expect(failed.events.count == 1)
+    expectEqual(finished.events, ["success(nil)"])
+    expectEqual(failed.events.count, 1)
     #expect(failed.events[0].hasSuffix("transient)"))
   }
 
@@ -43,9 +44,9 @@ struct FirstValueTests {
     let intruder = TestPublisher<Int, TestFailure>()
     intruder.subscribe(Recorder(requesting: .none))
     upstream.connections[0].send(subscription: intruder.connections[0])
-    #expect(intruder.cancelCount == 1)
+    expectEqual(intruder.cancelCount, 1)
     first.cancel()
-    #expect(upstream.cancelCount == 1)
+    expectEqual(upstream.cancelCount, 1)
     upstream.send(1)
     #expect(log.events.isEmpty)
   }

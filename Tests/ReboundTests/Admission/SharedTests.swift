@@ -1,4 +1,5 @@
 import Dispatch
+import Expectations
 import Foundation
 import Testing
 
@@ -19,7 +20,7 @@ struct SharedTests {
         }
       }
     }
-    #expect(log.events == Array(1...1_000))
+    expectEqual(log.events, Array(1...1_000))
   }
 
   @Test("lets observers change the state, and tells what comes of that after")
@@ -31,7 +32,7 @@ struct SharedTests {
     }
     shared.observe(log.write)
     shared.change { $1.append(1) }
-    #expect(log.events == [1, 2, 3])
+    expectEqual(log.events, [1, 2, 3])
   }
 
   @Test("keeps no thread for ever while others decide as fast as it tells: after 1,024 events another one goes on")
@@ -42,9 +43,9 @@ struct SharedTests {
       if event < last { shared.change { $1.append(event + 1) } }
       told.write((event, pthread_self()))
     }
-    #expect(countOfCaller(shared, told) == 1_024)
+    expectEqual(countOfCaller(shared, told), 1_024)
     await told.until(last)
-    #expect(told.entries.map(\.event) == Array(1...last))
+    expectEqual(told.entries.map(\.event), Array(1...last))
   }
 
   /// How many events this thread tells when it decides once.
@@ -76,8 +77,8 @@ struct SharedTests {
     tell(3)
     shared.observe { heard.write($0) }
     tell(4)
-    #expect(built.entries == [2, 4])
-    #expect(heard.entries == [2, 4])
+    expectEqual(built.entries, [2, 4])
+    expectEqual(heard.entries, [2, 4])
     #expect(unheard.entries.isEmpty)
   }
 
@@ -94,7 +95,7 @@ struct SharedTests {
     }
     shared.observe(for: Audience()) { _ in }
     shared.change { $1.append(1) }
-    #expect(kept?.entries == [1])
+    expectEqual(kept?.entries, [1])
     audience.end()
     #expect(!shared.adjust { $1 })
     shared.observe(for: Audience()) { _ in }
@@ -114,7 +115,7 @@ struct SharedTests {
         throw .permanent
       }
     }
-    #expect(log.events == [2])
-    #expect(shared.read { $0 } == 7)
+    expectEqual(log.events, [2])
+    expectEqual(shared.read { $0 }, 7)
   }
 }

@@ -1,3 +1,4 @@
+import Expectations
 import Rebound
 import StreamSupport
 import Testing
@@ -14,7 +15,7 @@ struct TurnsTests {
     } asking: {
       $0()
     }
-    #expect(depths.count == 1_000)
+    expectEqual(depths.count, 1_000)
     // AddressSanitizer keeps such a variable elsewhere, in a place that it does not use again soon.
     #if !ASAN
       #expect((depths.entries.max() ?? 0) - (depths.entries.min() ?? 0) < 1_024)
@@ -35,6 +36,6 @@ struct TurnsTests {
       log.write("other")
       next()
     }
-    #expect(log.entries == ["turn", "other", "turn", "other", "turn"])
+    expectEqual(log.entries, ["turn", "other", "turn", "other", "turn"])
   }
 }

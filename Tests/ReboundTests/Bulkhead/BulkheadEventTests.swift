@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import Rebound
 import Testing
@@ -17,13 +18,13 @@ struct BulkheadEventTests {
     ]
   )
   func lines(event: BulkheadEvent, line: String) {
-    #expect("\(event)" == line)
+    expectEqual("\(event)", line)
   }
 
   @Test("a refusal says what is full and what to do")
   func refusals() {
     let full = BulkheadFull(name: "search", limit: 4, queued: 20)
-    #expect("\(full)" == "search is too busy; try again later. 4 calls may run at the same time, and 20 wait.")
+    expectEqual("\(full)", "search is too busy; try again later. 4 calls may run at the same time, and 20 wait.")
     let late = BulkheadFull(name: "search", limit: 4, queued: 3, waited: .seconds(5))
     #expect("\(late)".hasPrefix("search was too busy for 5.0 seconds; try again later."))
   }
@@ -31,7 +32,7 @@ struct BulkheadEventTests {
   @Test("a refusal has words for people")
   func words() {
     let full = BulkheadFull(name: "search", limit: 4, queued: 20)
-    #expect(full.localizedDescription == "Too much is going on at once.")
-    #expect(full.recoverySuggestion == "Try again in a moment.")
+    expectEqual(full.localizedDescription, "Too much is going on at once.")
+    expectEqual(full.recoverySuggestion, "Try again in a moment.")
   }
 }

@@ -1,5 +1,6 @@
 import Combine
 import Dispatch
+import Expectations
 import Rebound
 import ReboundTesting
 import StreamSupport
@@ -25,25 +26,25 @@ struct BulkheadTests {
     #expect(throws: BulkheadFull(name: "search", limit: 2, queued: 0)) { try bulkhead.acquire() }
     first.release()
     first.release()
-    #expect(bulkhead.snapshot == Bulkhead.Snapshot(running: 1, queued: 0, limit: 2))
+    expectEqual(bulkhead.snapshot, Bulkhead.Snapshot(running: 1, queued: 0, limit: 2))
     second.release(.failed(TestFailure.transient))
-    #expect(bulkhead.snapshot.running == 0)
+    expectEqual(bulkhead.snapshot.running, 0)
   }
 
   @Test("takes a place back that is forgotten")
   func forgotten() throws {
     let bulkhead = try makeBulkhead()
     _ = try bulkhead.acquire()
-    #expect(bulkhead.snapshot.running == 0)
+    expectEqual(bulkhead.snapshot.running, 0)
   }
 
   @Test("runs functions as places are free, and gives the place back however they end")
   func functions() async throws {
     let bulkhead = try makeBulkhead(maxQueue: 0)
-    #expect(try await bulkhead.run { bulkhead.snapshot.running } == 1)
+    try await expectEqual(bulkhead.run { bulkhead.snapshot.running }, 1)
     await #expect(throws: TestFailure.transient) { try await bulkhead.run { throw TestFailure.transient } }
     await #expect(throws: CancellationError.self) { try await bulkhead.run { throw CancellationError() } }
-    #expect(bulkhead.snapshot.running == 0)
+    expectEqual(bulkhead.snapshot.running, 0)
     let held = try bulkhead.acquire()
     var ran = false
     await #expect(throws: BulkheadFull.self) { try await bulkhead.run { ran = true } }
@@ -57,20 +58,21 @@ struct BulkheadTests {
     let events = EventLog<BulkheadEvent>()
     try await bulkhead.run {
       let held = try bulkhead.acquire()
-      #expect(bulkhead.snapshot.running == 2)
+      expectEqual(bulkhead.snapshot.running, 2)
       try await bulkhead.run {
-        #expect(bulkhead.snapshot == Bulkhead.Snapshot(running: 3, queued: 0, limit: 3))
+        expectEqual(bulkhead.snapshot, Bulkhead.Snapshot(running: 3, queued: 0, limit: 3))
         await #expect(throws: BulkheadFull.self) { try await bulkhead.run {} }
         bulkhead.onEvent { events.write($0) }
       }
-      #expect(bulkhead.snapshot.running == 2)
+      expectEqual(bulkhead.snapshot.running, 2)
       held.release()
-      #expect(bulkhead.snapshot.running == 1)
+      expectEqual(bulkhead.snapshot.running, 1)
       try await bulkhead.run {}
     }
-    #expect(bulkhead.snapshot.running == 0)
-    #expect(
-      events.events == [
+    expectEqual(bulkhead.snapshot.running, 0)
+    expectEqual(
+      events.events,
+      [
         .released(running: 2), .released(running: 1),
         .admitted(running: 2, limit: 3), .released(running: 1), .released(running: 0),
       ]
@@ -82,11 +84,11 @@ struct BulkheadTests {
     let bulkhead = try makeBulkhead(2)
     let upstream = TestPublisher<Int, any Error>()
     for _ in 0..<3 { upstream.limited(by: bulkhead).subscribe(Recorder()) }
-    #expect(bulkhead.snapshot == Bulkhead.Snapshot(running: 2, queued: 1, limit: 2))
+    expectEqual(bulkhead.snapshot, Bulkhead.Snapshot(running: 2, queued: 1, limit: 2))
     upstream.connections[0].send(completion: .finished)
-    #expect(bulkhead.snapshot == Bulkhead.Snapshot(running: 2, queued: 0, limit: 2))
+    expectEqual(bulkhead.snapshot, Bulkhead.Snapshot(running: 2, queued: 0, limit: 2))
     for connection in upstream.connections.dropFirst() { connection.send(completion: .finished) }
-    #expect(bulkhead.snapshot.running == 0)
+    expectEqual(bulkhead.snapshot.running, 0)
   }
 
   @Test("lets a function wait that comes too early, and refuses it after the longest wait")
@@ -97,7 +99,7 @@ struct BulkheadTests {
       try await bulkhead.run(time: JumpingClock().time) { 1 }
     }
     held.release()
-    #expect(bulkhead.snapshot == Bulkhead.Snapshot(running: 0, queued: 0, limit: 1))
+    expectEqual(bulkhead.snapshot, Bulkhead.Snapshot(running: 0, queued: 0, limit: 1))
   }
 
   @Test("stops to wait when the task is cancelled")
@@ -110,9 +112,9 @@ struct BulkheadTests {
     for await _ in waits.stream { break }
     task.cancel()
     await #expect(throws: CancellationError.self) { try await task.value }
-    #expect(bulkhead.snapshot == Bulkhead.Snapshot(running: 1, queued: 0, limit: 1))
+    expectEqual(bulkhead.snapshot, Bulkhead.Snapshot(running: 1, queued: 0, limit: 1))
     held.release()
-    #expect(bulkhead.snapshot.running == 0)
+    expectEqual(bulkhead.snapshot.running, 0)
   }
 
   @Test("measures a call that has waited from its begin, and not the wait")
@@ -129,7 +131,7 @@ struct BulkheadTests {
     for limit in 2...3 {
       scheduler.advance(by: 3)
       upstream.send(completion: .finished)
-      #expect(bulkhead.snapshot.limit == limit)
+      expectEqual(bulkhead.snapshot.limit, limit)
     }
   }
 
@@ -144,7 +146,7 @@ struct BulkheadTests {
     let upstream = TestPublisher<Int, any Error>()
     upstream.limited(by: bulkhead).prefix(1).subscribe(Recorder())
     upstream.send(1)
-    #expect(bulkhead.snapshot == Bulkhead.Snapshot(running: 0, queued: 0, limit: 2))
+    expectEqual(bulkhead.snapshot, Bulkhead.Snapshot(running: 0, queued: 0, limit: 2))
   }
 
   @Test("learns from a call before its place goes to the next one")
@@ -160,8 +162,8 @@ struct BulkheadTests {
     for _ in 0..<3 { upstream.limited(by: bulkhead).subscribe(Recorder()) }
     bulkhead.onEvent(log.write)
     upstream.connections[0].send(completion: .failure(TestFailure.transient))
-    #expect(log.lines == ["released; 1 run", "limit is now 1"])
-    #expect(bulkhead.snapshot == Bulkhead.Snapshot(running: 1, queued: 1, limit: 1))
+    expectEqual(log.lines, ["released; 1 run", "limit is now 1"])
+    expectEqual(bulkhead.snapshot, Bulkhead.Snapshot(running: 1, queued: 1, limit: 1))
   }
 
   @Test("stops the timer of a wait that ends with a place")
@@ -172,8 +174,8 @@ struct BulkheadTests {
     for _ in 0..<2 { upstream.limited(by: bulkhead, time: time.source).subscribe(Recorder()) }
     #expect(time.timers.count == 1 && time.cancels.count == 0)
     upstream.connections[0].send(completion: .finished)
-    #expect(bulkhead.snapshot == Bulkhead.Snapshot(running: 1, queued: 0, limit: 1))
-    #expect(time.cancels.count == 1)
+    expectEqual(bulkhead.snapshot, Bulkhead.Snapshot(running: 1, queued: 0, limit: 1))
+    expectEqual(time.cancels.count, 1)
   }
 
   @Test("never runs more than it may, and loses no place, on real threads", arguments: 0..<5 as Range<UInt64>)
@@ -200,7 +202,7 @@ struct BulkheadTests {
     }
     for recorder in recorders.events { recorder.cancel() }
     #expect(excess.events.isEmpty)
-    #expect(bulkhead.snapshot == Bulkhead.Snapshot(running: 0, queued: 0, limit: 3))
+    expectEqual(bulkhead.snapshot, Bulkhead.Snapshot(running: 0, queued: 0, limit: 3))
     #expect(recorders.events.allSatisfy { $0.completions.count <= 1 })
   }
 
@@ -241,9 +243,9 @@ struct BulkheadTests {
       }
       return try await group.reduce(0, +)
     }
-    #expect(ran == 2000)
+    expectEqual(ran, 2000)
     #expect(gauge.peak <= 3)
-    #expect(bulkhead.snapshot == Bulkhead.Snapshot(running: 0, queued: 0, limit: 3))
+    expectEqual(bulkhead.snapshot, Bulkhead.Snapshot(running: 0, queued: 0, limit: 3))
   }
 
   // MARK: By deadline
@@ -290,9 +292,9 @@ struct BulkheadTests {
       [nil, .seconds(600), .seconds(200), .seconds(400), nil, .seconds(200)],
       running: .seconds(1)
     )
-    #expect(Set(order[0...1]) == ["2", "5"])
-    #expect(order[2...3] == ["3", "1"])
-    #expect(Set(order[4...5]) == ["0", "4"])
+    expectEqual(Set(order[0...1]), ["2", "5"])
+    expectEqual(order[2...3], ["3", "1"])
+    expectEqual(Set(order[4...5]), ["0", "4"])
   }
 
   @Test("by deadline, who comes too late when its turn has come is refused, and the next one gets the place")
@@ -311,8 +313,8 @@ struct BulkheadTests {
     }
     scheduler.advance(by: 9)
     permit.release()
-    #expect(recorders.map { $0.failure is BulkheadFull } == [true, true, false])
-    #expect(recorders[2].values == [30])
+    expectEqual(recorders.map { $0.failure is BulkheadFull }, [true, true, false])
+    expectEqual(recorders[2].values, [30])
   }
 
   @Test("by deadline, one that is measured by another time is as near as its time says", arguments: [0, 1_000])
@@ -333,7 +335,7 @@ struct BulkheadTests {
     scheduler.advance(by: 9)
     permit.release()
     #expect(recorders[0].failure is BulkheadFull)
-    #expect(recorders[1].values == [30])
+    expectEqual(recorders[1].values, [30])
   }
 
   @Test(
@@ -359,7 +361,7 @@ struct BulkheadTests {
   @Test("by deadline, who has less time left than calls take is refused when its turn has come")
   func tooLittleTimeLeft() throws {
     let order = try byDeadline([.seconds(15), .seconds(30)], running: .seconds(1))
-    #expect(order.count == 2)
+    expectEqual(order.count, 2)
     #expect(order.contains { $0.hasPrefix("0: ") } && order.contains("1"), "\(order)")
   }
 

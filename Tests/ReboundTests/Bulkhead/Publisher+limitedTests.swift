@@ -1,5 +1,6 @@
 import Combine
 import Dispatch
+import Expectations
 import Rebound
 import ReboundTesting
 import Testing
@@ -36,17 +37,17 @@ struct PublisherLimitedTests {
     let first = subscribe(bulkhead)
     let second = subscribe(bulkhead, requesting: .max(1))
     second.request(.max(2))
-    #expect(upstream.subscriptionCount == 1)
-    #expect(second.subscriptionCount == 1)
+    expectEqual(upstream.subscriptionCount, 1)
+    expectEqual(second.subscriptionCount, 1)
     upstream.send(completion: .finished)
     #expect(first.isFinished)
-    #expect(upstream.subscriptionCount == 2)
-    #expect(upstream.connections[1].requests == [.max(3)])
+    expectEqual(upstream.subscriptionCount, 2)
+    expectEqual(upstream.connections[1].requests, [.max(3)])
     second.request(.max(4))
-    #expect(upstream.connections[1].requests == [.max(3), .max(4)])
+    expectEqual(upstream.connections[1].requests, [.max(3), .max(4)])
     upstream.send(7)
-    #expect(second.values == [7])
-    #expect(log.lines == ["admitted; 1 of 1 run", "queued; 1 wait", "released; 0 run", "admitted; 1 of 1 run"])
+    expectEqual(second.values, [7])
+    expectEqual(log.lines, ["admitted; 1 of 1 run", "queued; 1 wait", "released; 0 run", "admitted; 1 of 1 run"])
   }
 
   @Test("gives the place back before the end is delivered, so that another try finds it")
@@ -55,7 +56,7 @@ struct PublisherLimitedTests {
     let recorder = Recorder<Int, any Error>()
     upstream.limited(by: bulkhead, time: scheduler.time).retry(1).subscribe(recorder)
     upstream.send(completion: .failure(TestFailure.transient))
-    #expect(upstream.subscriptionCount == 2)
+    expectEqual(upstream.subscriptionCount, 2)
     #expect(recorder.completions.isEmpty)
   }
 
@@ -78,8 +79,8 @@ struct PublisherLimitedTests {
       .subscribe(Recorder())
     }
     held.release()
-    #expect(begun.events == expected)
-    #expect(bulkhead.snapshot.running == 0)
+    expectEqual(begun.events, expected)
+    expectEqual(bulkhead.snapshot.running, 0)
   }
 
   @Test("refuses who comes when as many wait as may, with the numbers")
@@ -88,10 +89,10 @@ struct PublisherLimitedTests {
     _ = subscribe(bulkhead)
     let waiting = subscribe(bulkhead)
     let refused = subscribe(bulkhead)
-    #expect(refused.failure as? BulkheadFull == BulkheadFull(name: "search", limit: 1, queued: 1))
-    #expect(refused.subscriptionCount == 1)
+    expectEqual(refused.failure as? BulkheadFull, BulkheadFull(name: "search", limit: 1, queued: 1))
+    expectEqual(refused.subscriptionCount, 1)
     #expect(waiting.completions.isEmpty)
-    #expect(log.lines.last == "rejected; 1 run and 1 wait")
+    expectEqual(log.lines.last, "rejected; 1 run and 1 wait")
   }
 
   @Test("refuses who has waited for the longest time, to the nanosecond, with the publisher's own type of error")
@@ -105,10 +106,10 @@ struct PublisherLimitedTests {
     scheduler.advance(by: .nanoseconds(4_999_999_999))
     #expect(recorder.completions.isEmpty)
     scheduler.advance(by: .nanoseconds(1))
-    #expect(recorder.failure == .permanent)
+    expectEqual(recorder.failure, .permanent)
     held.release()
-    #expect(typed.subscriptionCount == 0)
-    #expect(bulkhead.snapshot.running == 0)
+    expectEqual(typed.subscriptionCount, 0)
+    expectEqual(bulkhead.snapshot.running, 0)
     #expect(log.lines.contains("rejected after the longest wait; 0 wait"))
   }
 
@@ -117,9 +118,9 @@ struct PublisherLimitedTests {
     let bulkhead = try makeBulkhead(maxWait: .seconds(5))
     let held = try bulkhead.acquire()
     let recorder = subscribe(bulkhead)
-    #expect(scheduler.pendingCount == 1)
+    expectEqual(scheduler.pendingCount, 1)
     held.release()
-    #expect(scheduler.pendingCount == 0)
+    expectEqual(scheduler.pendingCount, 0)
     scheduler.advance(by: 10)
     #expect(recorder.completions.isEmpty)
   }
@@ -131,11 +132,11 @@ struct PublisherLimitedTests {
     let waiting = subscribe(bulkhead)
     waiting.cancel()
     waiting.cancel()
-    #expect(scheduler.pendingCount == 0)
-    #expect(bulkhead.snapshot == Bulkhead.Snapshot(running: 1, queued: 0, limit: 1))
+    expectEqual(scheduler.pendingCount, 0)
+    expectEqual(bulkhead.snapshot, Bulkhead.Snapshot(running: 1, queued: 0, limit: 1))
     running.cancel()
-    #expect(upstream.cancelCount == 1)
-    #expect(bulkhead.snapshot.running == 0)
+    expectEqual(upstream.cancelCount, 1)
+    expectEqual(bulkhead.snapshot.running, 0)
     let inside = Recorder<Int, any Error>()
     Deferred { [upstream] in
       inside.cancel()
@@ -143,8 +144,8 @@ struct PublisherLimitedTests {
     }
     .limited(by: bulkhead, time: scheduler.time)
     .subscribe(inside)
-    #expect(upstream.cancelCount == 2)
-    #expect(bulkhead.snapshot.running == 0)
+    expectEqual(upstream.cancelCount, 2)
+    expectEqual(bulkhead.snapshot.running, 0)
   }
 
   @Test("asks for nothing when it is cancelled before it could ask")
@@ -155,7 +156,7 @@ struct PublisherLimitedTests {
         AnySubscriber<Int, any Error>(receiveSubscription: { $0.cancel() })
       )
     #expect(log.events.isEmpty)
-    #expect(upstream.subscriptionCount == 0)
+    expectEqual(upstream.subscriptionCount, 0)
   }
 
   @Test("drops what comes after the end, and a second subscription")
@@ -165,13 +166,13 @@ struct PublisherLimitedTests {
     let intruder = TestPublisher<Int, any Error>()
     intruder.subscribe(Recorder(requesting: .none))
     upstream.connections[0].send(subscription: intruder.connections[0])
-    #expect(intruder.cancelCount == 1)
+    expectEqual(intruder.cancelCount, 1)
     upstream.send(completion: .finished)
     upstream.send(1)
     upstream.send(completion: .finished)
     #expect(recorder.values.isEmpty)
-    #expect(recorder.completions.count == 1)
-    #expect(bulkhead.snapshot.running == 0)
+    expectEqual(recorder.completions.count, 1)
+    expectEqual(bulkhead.snapshot.running, 0)
   }
 
   @Test("lets ten thousand in that end at once, one after the other, on the same stack")
@@ -187,7 +188,7 @@ struct PublisherLimitedTests {
     }
     held.release()
     #expect(recorders.allSatisfy { $0.isFinished })
-    #expect(bulkhead.snapshot == Bulkhead.Snapshot(running: 0, queued: 0, limit: 1))
+    expectEqual(bulkhead.snapshot, Bulkhead.Snapshot(running: 0, queued: 0, limit: 1))
   }
 
   @Test("lets go of the downstream when it is refused, ends or is cancelled in the queue", arguments: 0..<3)
@@ -204,6 +205,6 @@ struct PublisherLimitedTests {
     if how == 2 { upstream.send(completion: .finished) }
     upstream.connections.forEach { $0.letGo() }
     #expect(weakRecorder == nil)
-    #expect(bulkhead.snapshot.running == 0)
+    expectEqual(bulkhead.snapshot.running, 0)
   }
 }

@@ -1,3 +1,4 @@
+import Expectations
 import Rebound
 import Testing
 
@@ -22,6 +23,6 @@ struct CacheEventTests {
     ]
   )
   func lines(event: CacheEvent<String>, line: String) {
-    #expect("\(event)" == line)
+    expectEqual("\(event)", line)
   }
 }

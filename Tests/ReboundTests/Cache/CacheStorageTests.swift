@@ -1,4 +1,5 @@
 import Combine
+import Expectations
 import Rebound
 import ReboundTesting
 import Testing
@@ -32,14 +33,14 @@ struct CacheStorageTests {
   @Test("delivers what another one has fetched, with its age")
   func shared() async throws {
     let caches = try caches(2)
-    #expect(try await ask(caches[0]) { 7 }.value == 7)
+    try await expectEqual(ask(caches[0]) { 7 }.value, 7)
     time.advance(by: .seconds(4))
     let second = try await ask(caches[1]) { 8 }
     #expect(second.value == 7 && second.age == .seconds(4) && !second.isStale)
     // From here on it is this cache's own, of the same age.
-    #expect(caches[1].peek("oslo", on: time.source)?.age == .seconds(4))
+    expectEqual(caches[1].peek("oslo", on: time.source)?.age, .seconds(4))
     time.advance(by: .seconds(6))
-    #expect(caches[1].peek("oslo", on: time.source)?.isStale == true)
+    expectEqual(caches[1].peek("oslo", on: time.source)?.isStale, true)
   }
 
   @Test("makes one call for all who miss at the same time")
@@ -57,18 +58,18 @@ struct CacheStorageTests {
       }
       return await group.reduce(into: []) { $0.append($1) }
     }
-    #expect(values == [Int?](repeating: 7, count: 1_000))
-    #expect(calls.count == 1)
+    expectEqual(values, [Int?](repeating: 7, count: 1_000))
+    expectEqual(calls.count, 1)
   }
 
   @Test("delivers what is stale at once, and one fetches")
   func oneRefresher() async throws {
     let caches = try caches(3)
-    #expect(try await ask(caches[0]) { 1 }.value == 1)
-    #expect(try await ask(caches[1]) { 0 }.value == 1)
+    try await expectEqual(ask(caches[0]) { 1 }.value, 1)
+    try await expectEqual(ask(caches[1]) { 0 }.value, 1)
     time.advance(by: .seconds(10))
     // The last one has nothing of its own.
-    #expect(try await fetchedBehind(caches) == 1)
+    try await expectEqual(fetchedBehind(caches), 1)
   }
 
   /// Has caches asked in turn while one of them fetches, each of which answers with what is stale; counts the calls until the new
@@ -93,17 +94,17 @@ struct CacheStorageTests {
   @Test("keeps in memory, too, what was fetched behind the back of who had nothing of its own")
   func refresherWithNothing() async throws {
     let caches = try caches(2)
-    #expect(try await ask(caches[0]) { 1 }.value == 1)
+    try await expectEqual(ask(caches[0]) { 1 }.value, 1)
     time.advance(by: .seconds(10))
     let events = Log<CacheEvent<String>>()
     caches[1].onEvent(events.write)
     // The second time it has what is stale, and its call goes on.
-    #expect(try await fetchedBehind([caches[1], caches[1]]) == 1)
-    #expect(caches[1].peek("oslo", on: time.source)?.value == 2)
-    #expect(caches[1].peek("oslo", on: time.source)?.isStale == false)
+    try await expectEqual(fetchedBehind([caches[1], caches[1]]), 1)
+    expectEqual(caches[1].peek("oslo", on: time.source)?.value, 2)
+    expectEqual(caches[1].peek("oslo", on: time.source)?.isStale, false)
     // What the storage had, and what was fetched.
     let stored = events.entries.filter { if case .stored = $0 { true } else { false } }
-    #expect(stored.count == 2)
+    expectEqual(stored.count, 2)
   }
 
   /// Gets a value by publisher, whose call goes on if that is stale.
@@ -127,14 +128,14 @@ struct CacheStorageTests {
     let upstream = TestPublisher<Int, any Error>()
     for _ in 0..<2 {
       let recorder = await get(upstream, in: cache)
-      #expect(recorder.values.map(\.value) == [1])
+      expectEqual(recorder.values.map(\.value), [1])
       #expect(recorder.isFinished)
     }
-    #expect(upstream.subscriptionCount == 1)
+    expectEqual(upstream.subscriptionCount, 1)
     upstream.send(2)
-    #expect(cache.peek("oslo", on: time.source)?.value == 2)
-    #expect(storage.looks.count == 1)
-    #expect(storage.releases.count == 0)
+    expectEqual(cache.peek("oslo", on: time.source)?.value, 2)
+    expectEqual(storage.looks.count, 1)
+    expectEqual(storage.releases.count, 0)
   }
 
   @Test("fetches again behind the back once that has failed")
@@ -145,7 +146,7 @@ struct CacheStorageTests {
     time.advance(by: .seconds(10))
     let (upstream, next) = (TestPublisher<Int, any Error>(), Log<Void>())
     let first = await get(upstream, in: cache)
-    #expect(first.values.map(\.value) == [1])
+    expectEqual(first.values.map(\.value), [1])
     upstream.send(completion: .failure(TestFailure.transient))
     let answer = try await ask(cache) {
       next.write(())
@@ -165,12 +166,12 @@ struct CacheStorageTests {
     time.advance(by: .seconds(10))
     let upstream = TestPublisher<Int, any Error>()
     let first = await get(upstream, in: cache)
-    #expect(first.values.map(\.value) == [1])
+    expectEqual(first.values.map(\.value), [1])
     time.advance(by: .seconds(20))
     upstream.send(completion: .failure(TestFailure.transient))
     await #expect(throws: TestFailure.transient) { try await ask(cache) { 2 } }
     time.advance(by: .seconds(5))
-    #expect(try await ask(cache) { 2 }.value == 2)
+    try await expectEqual(ask(cache) { 2 }.value, 2)
   }
 
   @Test("lets another one try when a call has failed or was cancelled")
@@ -188,13 +189,13 @@ struct CacheStorageTests {
     await calls.until(1)
     async let other = ask(caches[1]) { 7 }
     task.cancel()
-    #expect(try await other.value == 7)
+    try await expectEqual(other.value, 7)
   }
 
   @Test("falls back to another one's stale value when its own call fails")
   func staleIfError() async throws {
     let caches = try caches(2, staleIfError: .seconds(100))
-    #expect(try await ask(caches[0]) { 7 }.value == 7)
+    try await expectEqual(ask(caches[0]) { 7 }.value, 7)
     time.advance(by: .seconds(60))
     let answer = try await ask(caches[1]) { throw TestFailure.transient }
     #expect(answer.value == 7 && answer.isStale && answer.age == .seconds(60))
@@ -204,9 +205,9 @@ struct CacheStorageTests {
   func remove() async throws {
     let caches = try caches(2)
     caches[0].store(7, for: "oslo", at: time.source.now)
-    #expect(try await ask(caches[1]) { 8 }.value == 7)
+    try await expectEqual(ask(caches[1]) { 8 }.value, 7)
     caches[0].remove("oslo")
-    #expect(try await ask(caches[0]) { 9 }.value == 9)
+    try await expectEqual(ask(caches[0]) { 9 }.value, 9)
   }
 
   @Test("keeps what was stored another way while a call was under way that began before")
@@ -222,9 +223,9 @@ struct CacheStorageTests {
     await calls.until(1)
     cache.store(2, for: "oslo", at: time.source.now)
     opener.finish()
-    #expect(try await before.value == 1)
-    #expect(cache.peek("oslo", on: time.source)?.value == 2)
-    #expect(await storage.peek("oslo")?.value == 2)
+    try await expectEqual(before.value, 1)
+    expectEqual(cache.peek("oslo", on: time.source)?.value, 2)
+    await expectEqual(storage.peek("oslo")?.value, 2)
   }
 
   @Test("has no call when nobody wants a value")
@@ -232,9 +233,9 @@ struct CacheStorageTests {
     let upstream = TestPublisher<Int, any Error>()
     let recorder = Recorder<Cached<Int>, any Error>(requesting: .none)
     upstream.cached(in: try caches(1)[0], for: "oslo", time: time.source).subscribe(recorder)
-    #expect(upstream.subscriptionCount == 0)
+    expectEqual(upstream.subscriptionCount, 0)
     recorder.cancel()
-    #expect(upstream.subscriptionCount == 0)
+    expectEqual(upstream.subscriptionCount, 0)
   }
 
   @Test("asks the storage once a value is wanted, and not before")
@@ -247,8 +248,8 @@ struct CacheStorageTests {
     // Whoever looks has this from whoever has it look.
     ClaimCountingStorage.$isWanted.withValue(true) { recorder.request(.max(1)) }
     for await _ in ended.stream { break }
-    #expect(recorder.values.map(\.value) == [7])
-    #expect(storage.looks.entries == [true])
+    expectEqual(recorder.values.map(\.value), [7])
+    expectEqual(storage.looks.entries, [true])
   }
 
   @Test("gives a claim up that comes while everybody leaves")
@@ -268,7 +269,7 @@ struct CacheStorageTests {
     )
     upstream.cached(in: cache, for: "oslo", time: time.source).subscribe(recorder)
     await storage.releases.until(1)
-    #expect(storage.releases.entries == [storage.claim])
-    #expect(storage.looks.count == 1)
+    expectEqual(storage.releases.entries, [storage.claim])
+    expectEqual(storage.looks.count, 1)
   }
 }

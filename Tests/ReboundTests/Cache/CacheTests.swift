@@ -1,5 +1,6 @@
 import Combine
 import Dispatch
+import Expectations
 import Rebound
 import ReboundTesting
 import Testing
@@ -63,13 +64,13 @@ struct CacheTests {
     let cache = try makeCache()
     let first = ask(cache)
     upstream.send(1)
-    #expect(first.summary == ["1 0.0 seconds network"])
+    expectEqual(first.summary, ["1 0.0 seconds network"])
     #expect(first.isFinished)
     scheduler.advance(by: .nanoseconds(9_999_999_999))
-    #expect(ask(cache).summary == ["1 9.999999999 seconds cache"])
+    expectEqual(ask(cache).summary, ["1 9.999999999 seconds cache"])
     scheduler.advance(by: .nanoseconds(1))
     #expect(ask(cache).summary.isEmpty)
-    #expect(upstream.subscriptionCount == 2)
+    expectEqual(upstream.subscriptionCount, 2)
   }
 
   @Test("asks for one value, once one is wanted, and cancels the upstream after it")
@@ -80,12 +81,12 @@ struct CacheTests {
     recorder.request(.max(5))
     upstream.send(1)
     upstream.send(2)
-    #expect(recorder.values.map(\.value) == [1])
-    #expect(upstream.cancelCount == 1)
+    expectEqual(recorder.values.map(\.value), [1])
+    expectEqual(upstream.cancelCount, 1)
     let kept = ask(cache, requesting: .none)
     #expect(kept.values.isEmpty)
     kept.request(.max(1))
-    #expect(kept.values.map(\.value) == [1])
+    expectEqual(kept.values.map(\.value), [1])
   }
 
   @Test("delivers what is stale at once while one new value is fetched, which is for the next")
@@ -97,9 +98,9 @@ struct CacheTests {
     let copies = (0..<3).map { _ in ask(cache) }
     #expect(copies.allSatisfy { $0.summary == ["1 12.0 seconds saved copy, while a new one is fetched"] })
     #expect(copies.allSatisfy { $0.isFinished })
-    #expect(upstream.subscriptionCount == 2)
+    expectEqual(upstream.subscriptionCount, 2)
     upstream.send(2)
-    #expect(ask(cache).summary == ["2 0.0 seconds cache"])
+    expectEqual(ask(cache).summary, ["2 0.0 seconds cache"])
     scheduler.advance(by: 15)
     #expect(ask(cache).summary.isEmpty)
   }
@@ -110,11 +111,11 @@ struct CacheTests {
     _ = ask(cache)
     upstream.send(1)
     scheduler.advance(by: 12)
-    #expect(ask(cache).values.count == 1)
+    expectEqual(ask(cache).values.count, 1)
     upstream.send(completion: .failure(.transient))
-    #expect(log.lines.last == "oslo: no new value (transient); the stale one stays")
-    #expect(ask(cache).values.count == 1)
-    #expect(upstream.subscriptionCount == 3)
+    expectEqual(log.lines.last, "oslo: no new value (transient); the stale one stays")
+    expectEqual(ask(cache).values.count, 1)
+    expectEqual(upstream.subscriptionCount, 3)
   }
 
   @Test("fetches once behind all who get what is stale meanwhile, and tells once how that ends")
@@ -122,10 +123,10 @@ struct CacheTests {
     let cache = try makeCache(staleWhileRevalidate: .seconds(5))
     store(1, for: "oslo", in: cache)
     scheduler.advance(by: 12)
-    for _ in 0..<3 { #expect(ask(cache).values.count == 1) }
-    #expect(upstream.subscriptionCount == 1)
+    for _ in 0..<3 { expectEqual(ask(cache).values.count, 1) }
+    expectEqual(upstream.subscriptionCount, 1)
     upstream.send(completion: .failure(.transient))
-    #expect(log.lines.count { $0.contains("no new value") } == 1)
+    expectEqual(log.lines.count { $0.contains("no new value") }, 1)
   }
 
   @Test("delivers what is stale after an error for which that is allowed, and only so long")
@@ -136,15 +137,15 @@ struct CacheTests {
     scheduler.advance(by: 99)
     let saved = ask(cache)
     upstream.send(completion: .failure(.transient))
-    #expect(saved.summary == ["1 99.0 seconds saved copy, since no new one could be had (transient)"])
+    expectEqual(saved.summary, ["1 99.0 seconds saved copy, since no new one could be had (transient)"])
     #expect(saved.isFinished)
     let refused = ask(cache)
     upstream.send(completion: .failure(.permanent))
-    #expect(refused.failure == .permanent)
+    expectEqual(refused.failure, .permanent)
     let late = ask(cache)
     scheduler.advance(by: 1)
     upstream.send(completion: .failure(.transient))
-    #expect(late.failure == .transient)
+    expectEqual(late.failure, .transient)
   }
 
   @Test("takes nothing for the time after an error from the time in which a new value is fetched behind the back")
@@ -156,8 +157,8 @@ struct CacheTests {
     scheduler.advance(by: 50)
     upstream.send(completion: .failure(.transient))
     #expect(missed.summary.isEmpty)
-    #expect(missed.failure == .transient)
-    #expect(ask(cache).summary == ["1 50.0 seconds saved copy, while a new one is fetched"])
+    expectEqual(missed.failure, .transient)
+    expectEqual(ask(cache).summary, ["1 50.0 seconds saved copy, while a new one is fetched"])
   }
 
   @Test("holds the saved copy back until it is asked for")
@@ -169,7 +170,7 @@ struct CacheTests {
     upstream.send(completion: .failure(.transient))
     #expect(recorder.values.isEmpty)
     recorder.request(.max(1))
-    #expect(recorder.values.count == 1)
+    expectEqual(recorder.values.count, 1)
     #expect(recorder.isFinished)
   }
 
@@ -179,9 +180,9 @@ struct CacheTests {
     _ = ask(cache)
     upstream.send(1)
     scheduler.advance(by: 99)
-    #expect(ask(cache).values.map(\.value) == [1])
+    expectEqual(ask(cache).values.map(\.value), [1])
     store(2, for: "oslo", in: cache)
-    #expect(cache.count == 0)
+    expectEqual(cache.count, 0)
   }
 
   @Test("finishes without a value when the upstream does, and keeps nothing")
@@ -191,15 +192,15 @@ struct CacheTests {
     upstream.send(completion: .finished)
     #expect(recorder.isFinished)
     #expect(recorder.values.isEmpty)
-    #expect(cache.count == 0)
+    expectEqual(cache.count, 0)
   }
 
   @Test("takes a step back of the time for no time at all")
   func stepBack() throws {
     let cache = try makeCache()
     cache.store(1, for: "oslo", at: .seconds(60))
-    #expect(ask(cache).summary == ["1 0.0 seconds cache"])
-    #expect(peek("oslo", in: cache)?.age == .zero)
+    expectEqual(ask(cache).summary, ["1 0.0 seconds cache"])
+    expectEqual(peek("oslo", in: cache)?.age, .zero)
     scheduler.advance(by: 70)
     #expect(peek("oslo", in: cache) == nil)
   }
@@ -213,12 +214,12 @@ struct CacheTests {
     upstream.send(completion: .failure(.transient))
     scheduler.advance(by: 4)
     let again = ask(cache)
-    #expect(again.failure == (time > .zero ? .transient : nil))
-    #expect(upstream.subscriptionCount == (time > .zero ? 1 : 2))
+    expectEqual(again.failure, time > .zero ? .transient : nil)
+    expectEqual(upstream.subscriptionCount, time > .zero ? 1 : 2)
     scheduler.advance(by: 1)
     _ = ask(cache)
     // Those who missed while a call was under way have joined it.
-    #expect(upstream.subscriptionCount == 2)
+    expectEqual(upstream.subscriptionCount, 2)
   }
 
   @Test("keeps no cancel for those who come after it")
@@ -227,8 +228,8 @@ struct CacheTests {
     await #expect(throws: CancellationError.self) {
       try await cache.value(for: "oslo", time: scheduler.time) { throw CancellationError() }
     }
-    #expect(cache.count == 0)
-    #expect(try await cache.value(for: "oslo", time: scheduler.time) { 1 }.value == 1)
+    expectEqual(cache.count, 0)
+    try await expectEqual(cache.value(for: "oslo", time: scheduler.time) { 1 }.value, 1)
   }
 
   @Test("does not let a failure take the place of a copy that may still help")
@@ -239,7 +240,7 @@ struct CacheTests {
     for _ in 0..<2 {
       let recorder = ask(cache)
       upstream.send(completion: .failure(.transient))
-      #expect(recorder.values.map(\.value) == [1])
+      expectEqual(recorder.values.map(\.value), [1])
     }
   }
 
@@ -250,9 +251,9 @@ struct CacheTests {
     let cache = try makeCache()
     let recorders = (0..<100).map { _ in ask(cache) }
     upstream.send(1)
-    #expect(upstream.subscriptionCount == 1)
+    expectEqual(upstream.subscriptionCount, 1)
     #expect(recorders.allSatisfy { $0.summary == ["1 0.0 seconds network"] })
-    #expect(log.lines.count { $0 == "oslo: stored" } == 1)
+    expectEqual(log.lines.count { $0 == "oslo: stored" }, 1)
   }
 
   @Test("cancels the call when all who wait for it have cancelled, and keeps nothing")
@@ -260,13 +261,13 @@ struct CacheTests {
     let cache = try makeCache()
     let recorders = [ask(cache), ask(cache)]
     recorders[0].cancel()
-    #expect(upstream.cancelCount == 0)
+    expectEqual(upstream.cancelCount, 0)
     recorders[1].cancel()
-    #expect(upstream.cancelCount == 1)
+    expectEqual(upstream.cancelCount, 1)
     upstream.send(1)
-    #expect(cache.count == 0)
+    expectEqual(cache.count, 0)
     _ = ask(cache)
-    #expect(upstream.subscriptionCount == 2)
+    expectEqual(upstream.subscriptionCount, 2)
   }
 
   @Test("neither keeps nor shares a call that began before its key was removed", arguments: [true, false])
@@ -275,13 +276,13 @@ struct CacheTests {
     let before = ask(cache)
     if all { cache.removeAll() } else { cache.remove("oslo") }
     let after = ask(cache)
-    #expect(upstream.subscriptionCount == 2)
+    expectEqual(upstream.subscriptionCount, 2)
     upstream.connections[0].send(1)
-    #expect(before.values.map(\.value) == [1])
+    expectEqual(before.values.map(\.value), [1])
     #expect(peek("oslo", in: cache) == nil)
     #expect(after.values.isEmpty)
     upstream.connections[1].send(2)
-    #expect(peek("oslo", in: cache)?.value == 2)
+    expectEqual(peek("oslo", in: cache)?.value, 2)
   }
 
   @Test("keeps nothing of a call that began before its key was removed, though nobody asks for that again")
@@ -290,8 +291,8 @@ struct CacheTests {
     let recorder = ask(cache)
     cache.remove("oslo")
     upstream.send(1)
-    #expect(recorder.values.map(\.value) == [1])
-    #expect(cache.count == 0)
+    expectEqual(recorder.values.map(\.value), [1])
+    expectEqual(cache.count, 0)
   }
 
   @Test("neither keeps nor shares a call that began before a value was stored that came another way")
@@ -300,19 +301,19 @@ struct CacheTests {
     let before = ask(cache)
     store(2, for: "oslo", in: cache)
     upstream.send(1)
-    #expect(before.values.map(\.value) == [1])
-    #expect(peek("oslo", in: cache)?.value == 2)
+    expectEqual(before.values.map(\.value), [1])
+    expectEqual(peek("oslo", in: cache)?.value, 2)
     // The same where the call is made behind the back of who gets the stale value: the next one is made anew.
     scheduler.advance(by: 15)
-    #expect(ask(cache).values.map(\.value) == [2])
+    expectEqual(ask(cache).values.map(\.value), [2])
     store(3, for: "oslo", in: cache)
     scheduler.advance(by: 15)
-    #expect(ask(cache).values.map(\.value) == [3])
+    expectEqual(ask(cache).values.map(\.value), [3])
     try #require(upstream.subscriptionCount == 3)
     upstream.connections[1].send(1)
-    #expect(peek("oslo", in: cache)?.value == 3)
+    expectEqual(peek("oslo", in: cache)?.value, 3)
     upstream.connections[2].send(4)
-    #expect(peek("oslo", in: cache)?.value == 4)
+    expectEqual(peek("oslo", in: cache)?.value, 4)
   }
 
   // MARK: Limits
@@ -325,9 +326,9 @@ struct CacheTests {
     _ = ask(cache, "a")
     store(3, for: "c", in: cache)
     #expect(peek("b", in: cache) == nil)
-    #expect(peek("a", in: cache)?.value == 1)
-    #expect(cache.count == 2)
-    #expect(log.lines.last == "b: evicted")
+    expectEqual(peek("a", in: cache)?.value, 1)
+    expectEqual(cache.count, 2)
+    expectEqual(log.lines.last, "b: evicted")
   }
 
   @Test("keeps what costs as much as it may in all, and nothing that alone costs more")
@@ -335,20 +336,20 @@ struct CacheTests {
     let cache = try makeCache(maxCost: 10)
     store(4, for: "a", in: cache)
     store(6, for: "b", in: cache)
-    #expect(cache.totalCost == 10)
+    expectEqual(cache.totalCost, 10)
     store(5, for: "c", in: cache)
-    #expect(cache.totalCost == 5)
-    #expect(cache.count == 1)
+    expectEqual(cache.totalCost, 5)
+    expectEqual(cache.count, 1)
     store(11, for: "c", in: cache)
-    #expect(cache.count == 0)
-    #expect(cache.totalCost == 0)
+    expectEqual(cache.count, 0)
+    expectEqual(cache.totalCost, 0)
     store(3, for: "d", in: cache)
     store(2, for: "d", in: cache)
-    #expect(cache.totalCost == 2)
+    expectEqual(cache.totalCost, 2)
     store(-5, for: "e", in: cache)
-    #expect(cache.totalCost == 2)
+    expectEqual(cache.totalCost, 2)
     cache.removeAll()
-    #expect(cache.totalCost == 0)
+    expectEqual(cache.totalCost, 0)
   }
 
   @Test("any cost is counted, together no more than a number holds")
@@ -356,12 +357,12 @@ struct CacheTests {
     let cache = try makeCache(maxCost: .max)
     store(.max, for: "a", in: cache)
     store(.max, for: "b", in: cache)
-    #expect(cache.totalCost == .max)
+    expectEqual(cache.totalCost, .max)
     store(5, for: "a", in: cache)
     cache.remove("b")
-    #expect(cache.totalCost == 5)
+    expectEqual(cache.totalCost, 5)
     cache.remove("a")
-    #expect(cache.totalCost == 0)
+    expectEqual(cache.totalCost, 0)
   }
 
   @Test("shows what it keeps without using it")
@@ -369,8 +370,8 @@ struct CacheTests {
     let cache = try makeCache(staleIfError: .seconds(10), maxCount: 2)
     store(1, for: "a", in: cache)
     scheduler.advance(by: 12)
-    #expect(peek("a", in: cache)?.isStale == true)
-    #expect(peek("a", in: cache)?.age == .seconds(12))
+    expectEqual(peek("a", in: cache)?.isStale, true)
+    expectEqual(peek("a", in: cache)?.age, .seconds(12))
     store(2, for: "b", in: cache)
     _ = peek("a", in: cache)
     store(3, for: "c", in: cache)
@@ -392,7 +393,7 @@ struct CacheTests {
       cache.store(Value { [weak cache] in ended.write(cache?.count ?? -1) }, for: key)
     }
     cache.remove("b")
-    #expect(ended.events == [1, 1, 0])
+    expectEqual(ended.events, [1, 1, 0])
   }
 
   @Test("counts right, whoever stores, asks and removes at the same time", arguments: 0..<10 as Range<UInt64>)
@@ -410,8 +411,8 @@ struct CacheTests {
       }
     }
     let kept = (0..<9).compactMap { peek("\($0)", in: cache)?.value }
-    #expect(cache.count == kept.count)
-    #expect(cache.totalCost == kept.reduce(0, +))
+    expectEqual(cache.count, kept.count)
+    expectEqual(cache.totalCost, kept.reduce(0, +))
     #expect(kept.count <= 5)
   }
 
@@ -421,13 +422,13 @@ struct CacheTests {
   func functions() async throws {
     let policy = try CachePolicy(fresh: .seconds(10), staleIfError: .seconds(10))
     let cache = Cache<String, Int, any Error>(policy: policy)
-    #expect(try await cache.value(for: "oslo", time: scheduler.time) { 1 }.value == 1)
+    try await expectEqual(cache.value(for: "oslo", time: scheduler.time) { 1 }.value, 1)
     let second = try await cache.value(for: "oslo", time: scheduler.time) { 2 }
-    #expect(second.value == 1)
-    #expect("\(second.source)" == "cache")
+    expectEqual(second.value, 1)
+    expectEqual("\(second.source)", "cache")
     scheduler.advance(by: 15)
     let saved = try await cache.value(for: "oslo", time: scheduler.time) { throw TestFailure.transient }
-    #expect(saved.value == 1)
+    expectEqual(saved.value, 1)
     #expect(saved.isStale)
     scheduler.advance(by: 15)
     await #expect(throws: TestFailure.transient) {
@@ -471,10 +472,10 @@ struct CacheTests {
     cache.onEvent { if case .stored(let key) = $0 { stored.write(key) } }
     scheduler.advance(by: 15)
     let stale = try await cache.value(for: "oslo", time: scheduler.time) { 2 }
-    #expect(stale.value == 1)
-    #expect("\(stale.source)" == "saved copy, while a new one is fetched")
+    expectEqual(stale.value, 1)
+    expectEqual("\(stale.source)", "saved copy, while a new one is fetched")
     await stored.until(1)
-    #expect(cache.peek("oslo", on: scheduler.time)?.value == 2)
+    expectEqual(cache.peek("oslo", on: scheduler.time)?.value, 2)
     for _ in 0..<2 {
       await #expect(throws: TestFailure.transient) {
         try await cache.value(for: "rome", time: scheduler.time) { throw TestFailure.transient }

@@ -1,3 +1,4 @@
+import Expectations
 import Rebound
 import Testing
 
@@ -16,11 +17,11 @@ struct CachedTests {
   )
   func sources(source: Cached<Int>.Source, text: String, isStale: Bool) {
     let cached = Cached(value: 7, age: .seconds(3), source: source)
-    #expect("\(cached.source)" == text)
-    #expect(cached.isStale == isStale)
+    expectEqual("\(cached.source)", text)
+    expectEqual(cached.isStale, isStale)
     let mapped = cached.map { "\($0)" }
-    #expect(mapped.value == "7")
-    #expect(mapped.age == .seconds(3))
-    #expect("\(mapped.source)" == text)
+    expectEqual(mapped.value, "7")
+    expectEqual(mapped.age, .seconds(3))
+    expectEqual("\(mapped.source)", text)
   }
 }

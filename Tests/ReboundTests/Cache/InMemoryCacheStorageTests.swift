@@ -1,3 +1,4 @@
+import Expectations
 import Rebound
 import Testing
 
@@ -20,8 +21,8 @@ struct InMemoryCacheStorageTests {
     time.advance(by: .seconds(9))
     let second = await storage.look("oslo")
     #expect(second.claim == nil)
-    #expect(second.stored?.value == 7)
-    #expect(second.stored?.age == .seconds(9))
+    expectEqual(second.stored?.value, 7)
+    expectEqual(second.stored?.age, .seconds(9))
     #expect(await storage.look("bern").claim != nil)
   }
 
@@ -46,7 +47,7 @@ struct InMemoryCacheStorageTests {
     }
     await time.delays.until(10)
     storage.store(7, lifetime: good, for: "oslo", under: claim)
-    #expect(await others == [Int?](repeating: 7, count: 10))
+    await expectEqual(others, [Int?](repeating: 7, count: 10))
   }
 
   @Test("gives the claim to another one when it is given up, or over, or the key is forgotten")
@@ -118,7 +119,7 @@ struct InMemoryCacheStorageTests {
     default: time.advance(by: .seconds(5))
     }
     let finding = await task.value
-    #expect((finding.claim != nil) == (end == "woken"))
+    expectEqual(finding.claim != nil, end == "woken")
     #expect(sight.city == nil)
   }
 
@@ -127,8 +128,8 @@ struct InMemoryCacheStorageTests {
     let storage = try storage(capacity: 2)
     for (index, key) in ["a", "b", "c"].enumerated() { storage.store(index, lifetime: good, for: key, under: nil) }
     #expect(await storage.peek("a") == nil)
-    #expect(await storage.peek("b")?.value == 1)
-    #expect(await storage.peek("c")?.value == 2)
+    await expectEqual(storage.peek("b")?.value, 1)
+    await expectEqual(storage.peek("c")?.value, 2)
   }
 
   @Test("refuses numbers that make no sense")

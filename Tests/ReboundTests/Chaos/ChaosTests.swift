@@ -1,3 +1,4 @@
+import Expectations
 import Rebound
 import ReboundTesting
 import Testing
@@ -14,9 +15,9 @@ struct ChaosTests {
       .behaviour(at: 1) { done.write("behaviour") }
       .latency(at: 1, .seconds(3))
       .onEvent(log.write)
-    #expect(try await chaos.run(time: TimeSource(clock)) { 1 } == 1)
-    #expect(clock.now.sinceStart == .seconds(3))
-    #expect(done.events == ["behaviour"])
+    try await expectEqual(chaos.run(time: TimeSource(clock)) { 1 }, 1)
+    expectEqual(clock.now.sinceStart, .seconds(3))
+    expectEqual(done.events, ["behaviour"])
     await #expect(throws: TestFailure.transient) {
       try await chaos.fault(at: 1) { .transient }.outcome(at: 1) { 7 }.run(time: TimeSource(clock)) { 1 }
     }
@@ -26,10 +27,11 @@ struct ChaosTests {
         ran = true
         return 1
       }
-    #expect(replaced == 7)
+    expectEqual(replaced, 7)
     #expect(!ran)
-    #expect(
-      log.lines == [
+    expectEqual(
+      log.lines,
+      [
         "chaos: behaviour", "chaos: latency of 3.0 seconds",
         "chaos: behaviour", "chaos: latency of 3.0 seconds", "chaos: fault (transient)",
         "chaos: behaviour", "chaos: latency of 3.0 seconds", "chaos: outcome replaced",
@@ -44,7 +46,7 @@ struct ChaosTests {
     await #expect(throws: TestFailure.transient) {
       try await chaos.latency(at: 1, .seconds(5)).outcome(at: 1) { 7 }.run(time: TimeSource(clock)) { 1 }
     }
-    #expect(clock.now.sinceStart == .seconds(3))
+    expectEqual(clock.now.sinceStart, .seconds(3))
   }
 
   @Test("does something else when the delays before it are over, and what comes behind it after that")
@@ -55,9 +57,9 @@ struct ChaosTests {
       .latency(at: 1, .seconds(3))
       .behaviour(at: 1) { moments.write(clock.now.sinceStart) }
       .latency(at: 1, .seconds(2))
-    #expect(try await chaos.run(time: TimeSource(clock)) { 1 } == 1)
-    #expect(moments.events == [.seconds(3)])
-    #expect(clock.now.sinceStart == .seconds(5))
+    try await expectEqual(chaos.run(time: TimeSource(clock)) { 1 }, 1)
+    expectEqual(moments.events, [.seconds(3)])
+    expectEqual(clock.now.sinceStart, .seconds(5))
   }
 
   @Test("tells a function nothing of what is done to streams alone")
@@ -65,8 +67,8 @@ struct ChaosTests {
     let chaos = Chaos<Int, TestFailure>()
       .duplicatingValues(at: 1).violatingDemand(at: 1).droppingCompletion(at: 1).deliveringElsewhere(at: 1)
       .onEvent(log.write)
-    #expect(try await chaos.run { 1 } == 1)
-    #expect(log.lines == [])
+    try await expectEqual(chaos.run { 1 }, 1)
+    expectEqual(log.lines, [])
   }
 
   @Test("changes and delays what a function returns")
@@ -76,9 +78,9 @@ struct ChaosTests {
       .corruptingValues(at: 1) { String($0.prefix(3)) }
       .delayingValues(at: 1, by: .seconds(2))
       .onEvent(log.write)
-    #expect(try await chaos.run(time: TimeSource(clock)) { "whole body" } == "who")
-    #expect(clock.now.sinceStart == .seconds(2))
-    #expect(log.lines == ["chaos: value corrupted", "chaos: value delayed by 2.0 seconds"])
+    try await expectEqual(chaos.run(time: TimeSource(clock)) { "whole body" }, "who")
+    expectEqual(clock.now.sinceStart, .seconds(2))
+    expectEqual(log.lines, ["chaos: value corrupted", "chaos: value delayed by 2.0 seconds"])
   }
 
   @Test("a delay ends with the time of the function that is held up")
@@ -104,7 +106,7 @@ struct ChaosTests {
       return 0
     }
     let chaos = Chaos<Int, TestFailure>(enabled: { false }, random: random).fault(at: 0.5) { .transient }
-    #expect(try await chaos.run { 1 } == 1)
+    try await expectEqual(chaos.run { 1 }, 1)
     #expect(draws.events.isEmpty)
   }
 
@@ -122,7 +124,7 @@ struct ChaosTests {
       return delays
     }
     let first = await delays()
-    #expect(first == (await delays()))
+    expectEqual(first, await delays())
     #expect(Set(first).count > 10)
     #expect(first.allSatisfy { $0 == .zero || (.seconds(1)...(.seconds(2))).contains($0) })
   }
@@ -137,6 +139,6 @@ struct ChaosTests {
     ]
   )
   func lines(event: ChaosEvent, line: String) {
-    #expect("\(event)" == line)
+    expectEqual("\(event)", line)
   }
 }

@@ -1,3 +1,4 @@
+import Expectations
 import Rebound
 import ReboundTesting
 import Testing
@@ -13,12 +14,12 @@ struct InjectionRateTests {
 
   @Test("hits as often as it says, never at 0 and always at 1")
   func share() async {
-    #expect(await hits(0) == 0)
-    #expect(await hits(1) == 10_000)
+    await expectEqual(hits(0), 0)
+    await expectEqual(hits(1), 10_000)
     #expect((900...1_100).contains(await hits(0.1)))
-    #expect(await hits(InjectionRate(clamping: .nan)) == 0)
-    #expect(await hits(-3) == 0)
-    #expect(await hits(3) == 10_000)
+    await expectEqual(hits(InjectionRate(clamping: .nan)), 0)
+    await expectEqual(hits(-3), 0)
+    await expectEqual(hits(3), 10_000)
   }
 
   @Test("takes no number from chance where it leaves nothing to that", arguments: [(0.0, 0), (0.5, 10), (1.0, 0)])
@@ -30,7 +31,7 @@ struct InjectionRateTests {
     }
     let chaos = Chaos<Int, TestFailure>(random: random).fault(at: try InjectionRate(rate)) { .transient }
     for _ in 0..<10 { _ = try? await chaos.run { 1 } }
-    #expect(draws.count == count)
+    expectEqual(draws.count, count)
   }
 
   @Test("a rate that is no share is refused", arguments: [-0.1, 1.1, .nan, .infinity])
@@ -46,6 +47,6 @@ struct InjectionRateTests {
       calls.write(0)
       return calls.count > 2 ? 1 : 0
     }
-    #expect(await hits(rate, of: 5) == 3)
+    await expectEqual(hits(rate, of: 5), 3)
   }
 }

@@ -1,5 +1,6 @@
 import Combine
 import Dispatch
+import Expectations
 import Rebound
 import ReboundTesting
 import Testing
@@ -28,18 +29,18 @@ struct PublisherChaosTests {
     recorder.request(.max(1))
     for value in 1...2 { upstream.send(value) }
     upstream.send(completion: .failure(.transient))
-    #expect(upstream.requests == [.max(2), .max(1)])
-    #expect(recorder.values == [1, 2])
-    #expect(recorder.failure == .transient)
-    #expect(recorder.subscriptionCount == 1)
+    expectEqual(upstream.requests, [.max(2), .max(1)])
+    expectEqual(recorder.values, [1, 2])
+    expectEqual(recorder.failure, .transient)
+    expectEqual(recorder.subscriptionCount, 1)
     #expect(log.events.isEmpty)
   }
 
   @Test("fails in place of the call")
   func fault() {
     let recorder = subscribe(Subject().fault(at: 1) { .permanent })
-    #expect(recorder.failure == .permanent)
-    #expect(upstream.subscriptionCount == 0)
+    expectEqual(recorder.failure, .permanent)
+    expectEqual(upstream.subscriptionCount, 0)
   }
 
   @Test("gives a value in place of the call, once it is asked for")
@@ -47,9 +48,9 @@ struct PublisherChaosTests {
     let recorder = subscribe(Subject().outcome(at: 1) { 7 }, requesting: .none)
     #expect(recorder.values.isEmpty)
     recorder.request(.max(1))
-    #expect(recorder.values == [7])
+    expectEqual(recorder.values, [7])
     #expect(recorder.isFinished)
-    #expect(upstream.subscriptionCount == 0)
+    expectEqual(upstream.subscriptionCount, 0)
   }
 
   @Test("does something else behind a delay when that is over, unless the call is given up before", arguments: [1, 3])
@@ -60,8 +61,8 @@ struct PublisherChaosTests {
     scheduler.advance(by: .seconds(seconds))
     recorder.cancel()
     scheduler.advance(by: .seconds(60))
-    #expect(done.events == (seconds == 3 ? ["behaviour"] : []))
-    #expect(upstream.subscriptionCount == (seconds == 3 ? 1 : 0))
+    expectEqual(done.events, seconds == 3 ? ["behaviour"] : [])
+    expectEqual(upstream.subscriptionCount, seconds == 3 ? 1 : 0)
   }
 
   @Test("decides for each subscription, so that a retry may succeed")
@@ -76,8 +77,8 @@ struct PublisherChaosTests {
       .retry(5)
       .subscribe(recorder)
     upstream.send(1)
-    #expect(recorder.values == [1])
-    #expect(upstream.subscriptionCount == 1)
+    expectEqual(recorder.values, [1])
+    expectEqual(upstream.subscriptionCount, 1)
   }
 
   @Test("makes the call later, and not at all when it is cancelled before")
@@ -85,15 +86,15 @@ struct PublisherChaosTests {
     let chaos = Subject().latency(at: 1, .seconds(3))
     let recorder = subscribe(chaos, requesting: .max(1))
     let cancelled = subscribe(chaos)
-    #expect(scheduler.pendingCount == 2)
+    expectEqual(scheduler.pendingCount, 2)
     cancelled.cancel()
-    #expect(scheduler.pendingCount == 1)
+    expectEqual(scheduler.pendingCount, 1)
     recorder.request(.max(4))
     scheduler.advance(by: .nanoseconds(2_999_999_999))
-    #expect(upstream.subscriptionCount == 0)
+    expectEqual(upstream.subscriptionCount, 0)
     scheduler.advance(by: .nanoseconds(1))
-    #expect(upstream.requests == [.max(5)])
-    #expect(scheduler.pendingCount == 0)
+    expectEqual(upstream.requests, [.max(5)])
+    expectEqual(scheduler.pendingCount, 0)
   }
 
   @Test("loses the end")
@@ -101,9 +102,9 @@ struct PublisherChaosTests {
     let recorder = subscribe(Subject().droppingCompletion(at: 1))
     upstream.send(1)
     upstream.send(completion: .finished)
-    #expect(recorder.values == [1])
+    expectEqual(recorder.values, [1])
     #expect(recorder.completions.isEmpty)
-    #expect(log.lines == ["chaos: completion dropped"])
+    expectEqual(log.lines, ["chaos: completion dropped"])
     recorder.cancel()
   }
 
@@ -112,10 +113,10 @@ struct PublisherChaosTests {
     let recorder = subscribe(Subject().duplicatingValues(at: 1), requesting: .max(1))
     upstream.send(1)
     upstream.send(completion: .finished)
-    #expect(recorder.values == [1])
+    expectEqual(recorder.values, [1])
     #expect(recorder.completions.isEmpty)
     recorder.request(.max(1))
-    #expect(recorder.values == [1, 1])
+    expectEqual(recorder.values, [1, 1])
     #expect(recorder.isFinished)
   }
 
@@ -123,8 +124,8 @@ struct PublisherChaosTests {
   func violatesDemand() {
     let recorder = subscribe(Subject().violatingDemand(at: 1), requesting: .max(1))
     upstream.send(1)
-    #expect(recorder.values == [1, 1])
-    #expect(log.lines == ["chaos: demand violated"])
+    expectEqual(recorder.values, [1, 1])
+    expectEqual(log.lines, ["chaos: demand violated"])
   }
 
   @Test("delays a value, and keeps what is behind it behind it")
@@ -137,10 +138,10 @@ struct PublisherChaosTests {
     let recorder = subscribe(Subject().delayingValues(at: second, by: .seconds(4)))
     for value in 1...3 { upstream.send(value) }
     upstream.send(completion: .finished)
-    #expect(recorder.values == [1])
+    expectEqual(recorder.values, [1])
     scheduler.advance(by: 4)
-    #expect(recorder.timedValues.map(\.time.nanoseconds) == [0, 4_000_000_000, 4_000_000_000])
-    #expect(recorder.values == [1, 2, 3])
+    expectEqual(recorder.timedValues.map(\.time.nanoseconds), [0, 4_000_000_000, 4_000_000_000])
+    expectEqual(recorder.values, [1, 2, 3])
     #expect(recorder.isFinished)
   }
 
@@ -148,10 +149,10 @@ struct PublisherChaosTests {
   func cancelInDelay() {
     let recorder = subscribe(Subject().delayingValues(at: 1, by: .seconds(4)))
     upstream.send(1)
-    #expect(scheduler.pendingCount == 1)
+    expectEqual(scheduler.pendingCount, 1)
     recorder.cancel()
-    #expect(scheduler.pendingCount == 0)
-    #expect(upstream.cancelCount == 1)
+    expectEqual(scheduler.pendingCount, 0)
+    expectEqual(upstream.cancelCount, 1)
     scheduler.advance(by: 9)
     #expect(recorder.values.isEmpty)
   }
@@ -160,7 +161,7 @@ struct PublisherChaosTests {
   func corrupts() {
     let recorder = subscribe(Subject().corruptingValues(at: 1) { $0 * 100 })
     upstream.send(1)
-    #expect(recorder.values == [100])
+    expectEqual(recorder.values, [100])
   }
 
   @Test("delivers on a queue of its own, in order, all of it")
@@ -184,8 +185,8 @@ struct PublisherChaosTests {
       upstream.send(completion: .finished)
     }
     for await _ in ended.stream { break }
-    #expect(recorder.values == Array(0..<100))
-    #expect(places.events == Array(repeating: true, count: 100))
+    expectEqual(recorder.values, Array(0..<100))
+    expectEqual(places.events, Array(repeating: true, count: 100))
   }
 
   @Test("cancels a second subscription, and may be cancelled from inside a value")
@@ -198,10 +199,10 @@ struct PublisherChaosTests {
     let intruder = TestPublisher<Int, TestFailure>()
     intruder.subscribe(Recorder(requesting: .none))
     upstream.connections[0].send(subscription: intruder.connections[0])
-    #expect(intruder.cancelCount == 1)
+    expectEqual(intruder.cancelCount, 1)
     upstream.send(1)
-    #expect(recorder.values == [1])
-    #expect(upstream.cancelCount == 1)
+    expectEqual(recorder.values, [1])
+    expectEqual(upstream.cancelCount, 1)
   }
 
   @Test("lets go of the downstream when it ends or is cancelled", arguments: [true, false])

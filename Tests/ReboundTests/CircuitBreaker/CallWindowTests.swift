@@ -1,3 +1,4 @@
+import Expectations
 import Rebound
 import ReboundTesting
 import Testing
@@ -26,9 +27,9 @@ struct CallWindowTests {
     for (index, call) in calls.enumerated() {
       window.add(isFailure: call.isFailure, isSlow: call.isSlow, now: call.time)
       let last = calls[0...index].suffix(size)
-      #expect(window.counts.calls == last.count)
-      #expect(window.counts.failures == last.count(where: \.isFailure))
-      #expect(window.counts.slow == last.count(where: \.isSlow))
+      expectEqual(window.counts.calls, last.count)
+      expectEqual(window.counts.failures, last.count(where: \.isFailure))
+      expectEqual(window.counts.slow, last.count(where: \.isSlow))
     }
   }
 
@@ -40,9 +41,9 @@ struct CallWindowTests {
       window.add(isFailure: call.isFailure, isSlow: call.isSlow, now: call.time)
       let oldest = call.time.components.seconds - 9
       let last = calls[0...index].filter { $0.time.components.seconds >= oldest }
-      #expect(window.counts.calls == last.count)
-      #expect(window.counts.failures == last.count(where: \.isFailure))
-      #expect(window.counts.slow == last.count(where: \.isSlow))
+      expectEqual(window.counts.calls, last.count)
+      expectEqual(window.counts.failures, last.count(where: \.isFailure))
+      expectEqual(window.counts.slow, last.count(where: \.isSlow))
     }
   }
 
@@ -53,10 +54,10 @@ struct CallWindowTests {
     for second in 9...19 {
       let left = 19 - second
       let counts = window.counts(now: .seconds(second))
-      #expect([counts.calls, counts.failures, counts.slow] == [left, left, left])
+      expectEqual([counts.calls, counts.failures, counts.slow], [left, left, left])
     }
     window.add(isFailure: false, isSlow: false, now: .seconds(19))
     let counts = window.counts
-    #expect([counts.calls, counts.failures, counts.slow] == [1, 0, 0])
+    expectEqual([counts.calls, counts.failures, counts.slow], [1, 0, 0])
   }
 }

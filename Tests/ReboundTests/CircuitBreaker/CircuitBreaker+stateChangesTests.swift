@@ -1,4 +1,5 @@
 import Combine
+import Expectations
 import Rebound
 import ReboundTesting
 import Testing
@@ -23,10 +24,10 @@ struct CircuitBreakerStateChangesTests {
     scheduler.advance(by: 60)
     try breaker.acquire().fail(with: TestFailure.transient)
     scheduler.advance(by: 60)
-    #expect(recorder.values == [.closed, .open, .halfOpen, .open, .halfOpen])
+    expectEqual(recorder.values, [.closed, .open, .halfOpen, .open, .halfOpen])
     // Open for 10 s, then for 20 s.
-    #expect(recorder.timedValues.map(\.time.nanoseconds).map { $0 / 1_000_000_000 } == [0, 0, 10, 60, 80])
-    #expect(scheduler.pendingCount == 0)
+    expectEqual(recorder.timedValues.map(\.time.nanoseconds).map { $0 / 1_000_000_000 }, [0, 0, 10, 60, 80])
+    expectEqual(scheduler.pendingCount, 0)
   }
 
   @Test("stops the timer when the state changes otherwise, or nobody observes any more", arguments: [true, false])
@@ -35,11 +36,11 @@ struct CircuitBreakerStateChangesTests {
     let recorder = Recorder<CircuitBreaker.State, Never>()
     breaker.stateChanges(on: scheduler.time).subscribe(recorder)
     try breaker.acquire().fail(with: TestFailure.transient)
-    #expect(scheduler.pendingCount == 1)
+    expectEqual(scheduler.pendingCount, 1)
     if cancels { recorder.cancel() } else { breaker.isolate() }
-    #expect(scheduler.pendingCount == 0)
+    expectEqual(scheduler.pendingCount, 0)
     scheduler.advance(by: 60)
-    #expect(breaker.state == (cancels ? .open : .isolated))
+    expectEqual(breaker.state, cancels ? .open : .isolated)
   }
 
   @Test("looks at once after a breaker that was open before")
@@ -50,9 +51,9 @@ struct CircuitBreakerStateChangesTests {
     let recorder = Recorder<CircuitBreaker.State, Never>()
     breaker.stateChanges(on: scheduler.time).subscribe(recorder)
     scheduler.advance(by: 5.9)
-    #expect(recorder.values == [.open])
+    expectEqual(recorder.values, [.open])
     scheduler.advance(by: 0.1)
-    #expect(recorder.values == [.open, .halfOpen])
+    expectEqual(recorder.values, [.open, .halfOpen])
   }
 
   @Test("takes a timer that is early by a tolerance for the end of the open time", arguments: [0.001, 10])
@@ -67,6 +68,6 @@ struct CircuitBreakerStateChangesTests {
     breaker.stateChanges(on: early).subscribe(recorder)
     try breaker.acquire().fail(with: TestFailure.transient)
     scheduler.advance(by: 60)
-    #expect(recorder.values == [.closed, .open, .halfOpen])
+    expectEqual(recorder.values, [.closed, .open, .halfOpen])
   }
 }

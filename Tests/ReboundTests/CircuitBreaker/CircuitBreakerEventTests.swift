@@ -1,3 +1,4 @@
+import Expectations
 import Rebound
 import Testing
 
@@ -8,21 +9,21 @@ struct CircuitBreakerEventTests {
     func text(_ kind: CircuitBreakerEvent.Kind) -> String {
       CircuitBreakerEvent(name: "weather", kind: kind).description
     }
-    #expect(
-      text(.changed(from: .halfOpen, to: .open, openTime: .seconds(60)))
-        == "weather: halfOpen, now open for 60.0 seconds"
+    expectEqual(
+      text(.changed(from: .halfOpen, to: .open, openTime: .seconds(60))),
+      "weather: halfOpen, now open for 60.0 seconds"
     )
-    #expect(text(.changed(from: .open, to: .halfOpen, openTime: nil)) == "weather: open, now halfOpen")
+    expectEqual(text(.changed(from: .open, to: .halfOpen, openTime: nil)), "weather: open, now halfOpen")
     let refusal = CircuitOpen(name: "weather", retryAfter: .seconds(4))
-    #expect(text(.refused(refusal)) == "weather: call refused, try again in 4.0 seconds")
-    #expect(text(.refused(CircuitOpen(name: "weather", retryAfter: nil))) == "weather: call refused")
+    expectEqual(text(.refused(refusal)), "weather: call refused, try again in 4.0 seconds")
+    expectEqual(text(.refused(CircuitOpen(name: "weather", retryAfter: nil))), "weather: call refused")
   }
 
   @Test("shares are of the calls there were, and none without a call")
   func ratios() {
     let metrics = CircuitBreaker.Snapshot(state: .closed, calls: 8, failures: 2, slowCalls: 4)
-    #expect(metrics.failureRatio == 0.25)
-    #expect(metrics.slowRatio == 0.5)
+    expectEqual(metrics.failureRatio, 0.25)
+    expectEqual(metrics.slowRatio, 0.5)
     #expect(CircuitBreaker.Snapshot(state: .open).failureRatio == nil)
     #expect(CircuitBreaker.Snapshot(state: .open).slowRatio == nil)
   }

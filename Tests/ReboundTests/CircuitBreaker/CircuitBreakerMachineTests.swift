@@ -1,3 +1,4 @@
+import Expectations
 import Rebound
 import Testing
 
@@ -46,12 +47,12 @@ struct CircuitBreakerMachineTests {
   func ratio() throws {
     var machine = try machine()
     for outcome in [failure, failure, failure] { call(&machine, outcome) }
-    #expect(machine.state == .closed)
+    expectEqual(machine.state, .closed)
     var other = machine
     call(&machine, .success)
-    #expect(machine.state == .open)
+    expectEqual(machine.state, .open)
     call(&other, .ignored)
-    #expect(other.state == .closed)
+    expectEqual(other.state, .closed)
   }
 
   @Test(
@@ -61,19 +62,19 @@ struct CircuitBreakerMachineTests {
   func exactRatio(ratio: Double, calls: Int, failures: Int) throws {
     var machine = try machine(ratio: ratio, minimum: calls, window: .calls(calls))
     for number in 0..<calls { call(&machine, number < calls - failures ? .success : failure) }
-    #expect(machine.state == .open)
+    expectEqual(machine.state, .open)
     machine.close()
     for number in 0..<calls { call(&machine, number <= calls - failures ? .success : failure) }
-    #expect(machine.state == .closed)
+    expectEqual(machine.state, .closed)
   }
 
   @Test("looks at the last calls only")
   func countWindow() throws {
     var machine = try machine()
     for outcome in [failure, .success, .success, .success, failure] { call(&machine, outcome) }
-    #expect(machine.state == .closed)
+    expectEqual(machine.state, .closed)
     call(&machine, failure)
-    #expect(machine.state == .open)
+    expectEqual(machine.state, .open)
   }
 
   @Test("looks at the calls of the last moments only")
@@ -81,31 +82,31 @@ struct CircuitBreakerMachineTests {
     var machine = try machine(window: .time(.seconds(10)))
     for second in 0..<3 { call(&machine, failure, at: .seconds(second)) }
     call(&machine, failure, at: .seconds(11))
-    #expect(machine.state == .closed)
+    expectEqual(machine.state, .closed)
     call(&machine, failure, at: .seconds(11))
-    #expect(machine.state == .closed)
+    expectEqual(machine.state, .closed)
     call(&machine, .success, at: .seconds(11))
-    #expect(machine.state == .open)
+    expectEqual(machine.state, .open)
   }
 
   @Test("opens after failures in a row, however few calls there were")
   func consecutive() throws {
     var machine = try machine(consecutive: 2, minimum: 4)
     for outcome in [failure, .success, failure, .ignored] { call(&machine, outcome) }
-    #expect(machine.state == .closed)
+    expectEqual(machine.state, .closed)
     var other = try self.machine(consecutive: 2)
     call(&other, failure)
     call(&other, failure)
-    #expect(other.state == .open)
+    expectEqual(other.state, .open)
   }
 
   @Test("opens when too many calls are slow, even if they succeed")
   func slow() throws {
     var machine = try machine(slowness: .init(duration: .seconds(2), ratio: 0.5))
     for seconds in [1, 2, 1] { call(&machine, .success, taking: .seconds(seconds)) }
-    #expect(machine.state == .closed)
+    expectEqual(machine.state, .closed)
     call(&machine, .success, taking: .seconds(3))
-    #expect(machine.state == .open)
+    expectEqual(machine.state, .open)
   }
 
   @Test("opens again after a probe that succeeds, but is slow", arguments: [1, 2])
@@ -113,7 +114,7 @@ struct CircuitBreakerMachineTests {
     var machine = try machine(consecutive: 1, slowness: .init(duration: .seconds(2), ratio: 1))
     call(&machine, failure)
     call(&machine, .success, at: .seconds(10), taking: .seconds(seconds))
-    #expect(machine.state == (seconds < 2 ? .closed : .open))
+    expectEqual(machine.state, seconds < 2 ? .closed : .open)
   }
 
   // MARK: Open
@@ -127,11 +128,11 @@ struct CircuitBreakerMachineTests {
   @Test("refuses until the open time is over, and says how long that is")
   func refuses() throws {
     var machine = try opened()
-    #expect(machine.admit(now: .seconds(4)) == .rejected(retryAfter: .seconds(6)))
-    #expect(machine.state == .open)
+    expectEqual(machine.admit(now: .seconds(4)), .rejected(retryAfter: .seconds(6)))
+    expectEqual(machine.state, .open)
     guard case .granted = machine.admit(now: .seconds(10)) else { return #expect(Bool(false), "no probe") }
-    #expect(machine.state == .halfOpen)
-    #expect(machine.admit(now: .seconds(13)) == .rejected(retryAfter: .seconds(7)))
+    expectEqual(machine.state, .halfOpen)
+    expectEqual(machine.admit(now: .seconds(13)), .rejected(retryAfter: .seconds(7)))
   }
 
   @Test("stays open longer each time, up to a limit, and starts afresh once it was closed")
@@ -140,20 +141,20 @@ struct CircuitBreakerMachineTests {
     var now = Duration.seconds(10)
     for open in [20, 25, 25] {
       call(&machine, failure, at: now)
-      #expect(machine.admit(now: now) == .rejected(retryAfter: .seconds(open)))
+      expectEqual(machine.admit(now: now), .rejected(retryAfter: .seconds(open)))
       now += .seconds(open)
     }
     call(&machine, .success, at: now)
-    #expect(machine.state == .closed)
+    expectEqual(machine.state, .closed)
     call(&machine, failure, at: now)
-    #expect(machine.admit(now: now) == .rejected(retryAfter: .seconds(10)))
+    expectEqual(machine.admit(now: now), .rejected(retryAfter: .seconds(10)))
   }
 
   @Test("stays open for as long as the service asks for, but not shorter than it would", arguments: [3, 100])
   func hint(seconds: Int) throws {
     var machine = try machine(consecutive: 1)
     call(&machine, .failure(hint: .seconds(seconds)))
-    #expect(machine.admit(now: .zero) == .rejected(retryAfter: .seconds(max(seconds, 10))))
+    expectEqual(machine.admit(now: .zero), .rejected(retryAfter: .seconds(max(seconds, 10))))
   }
 
   @Test("stays open for as long as any failure has asked for, not only that which opens it", arguments: [true, false])
@@ -173,11 +174,11 @@ struct CircuitBreakerMachineTests {
       guard case .granted(let permit) = machine.admit(now: now) else { break }
       machine.settle(permit, outcome, now: now)
     }
-    #expect(machine.admit(now: start + .seconds(1)) == .rejected(retryAfter: .seconds(59)))
+    expectEqual(machine.admit(now: start + .seconds(1)), .rejected(retryAfter: .seconds(59)))
     // What was asked for then is over and done with.
     machine.close()
     for _ in 1...2 { call(&machine, failure) }
-    #expect(machine.snapshot(now: .zero, refused: 0).retryAfter == .seconds(10))
+    expectEqual(machine.snapshot(now: .zero, refused: 0).retryAfter, .seconds(10))
   }
 
   @Test(
@@ -190,7 +191,7 @@ struct CircuitBreakerMachineTests {
     let policy = try CircuitBreakerPolicy(consecutiveFailures: 1, openTime: .seconds(10), maxHint: maxHint)
     var machine = Machine(policy)
     call(&machine, .failure(hint: .seconds(hint)))
-    #expect(machine.admit(now: .zero) == .rejected(retryAfter: .seconds(open)))
+    expectEqual(machine.admit(now: .zero), .rejected(retryAfter: .seconds(open)))
   }
 
   @Test(
@@ -212,11 +213,11 @@ struct CircuitBreakerMachineTests {
       return machine
     }
     var free = try opened(by: failure, after: 10, upTo: 60)
-    #expect(free.admit(now: .zero) == .rejected(retryAfter: .seconds(seconds)))
+    expectEqual(free.admit(now: .zero), .rejected(retryAfter: .seconds(seconds)))
     var capped = try opened(by: failure, after: 10, upTo: 12)
-    #expect(capped.admit(now: .zero) == .rejected(retryAfter: .seconds(min(seconds, 12))))
+    expectEqual(capped.admit(now: .zero), .rejected(retryAfter: .seconds(min(seconds, 12))))
     var hinted = try opened(by: .failure(hint: .seconds(13)), after: 10, upTo: 60)
-    #expect(hinted.admit(now: .zero) == .rejected(retryAfter: .seconds(max(seconds, 13))))
+    expectEqual(hinted.admit(now: .zero), .rejected(retryAfter: .seconds(max(seconds, 13))))
   }
 
   // MARK: Metrics
@@ -230,50 +231,50 @@ struct CircuitBreakerMachineTests {
     call(&machine, failure)
     let before = machine
     let metrics = machine.snapshot(now: .seconds(3), refused: 7)
-    #expect(
-      metrics
-        == CircuitBreaker.Snapshot(
-          state: .closed,
-          calls: 3,
-          failures: 2,
-          slowCalls: 1,
-          failuresInARow: 2,
-          refused: 7
-        )
+    expectEqual(
+      metrics,
+      CircuitBreaker.Snapshot(
+        state: .closed,
+        calls: 3,
+        failures: 2,
+        slowCalls: 1,
+        failuresInARow: 2,
+        refused: 7
+      )
     )
-    #expect(metrics.failureRatio == 2.0 / 3)
-    #expect(metrics.slowRatio == 1.0 / 3)
+    expectEqual(metrics.failureRatio, 2.0 / 3)
+    expectEqual(metrics.slowRatio, 1.0 / 3)
     // Out of the window by then, though no call has come.
-    #expect(machine.snapshot(now: .seconds(30), refused: 0).calls == 0)
+    expectEqual(machine.snapshot(now: .seconds(30), refused: 0).calls, 0)
     #expect(machine.snapshot(now: .seconds(30), refused: 0).failureRatio == nil)
-    #expect(machine == before)
+    expectEqual(machine, before)
   }
 
   @Test("shows for how long the service is out, how often it opened, and the probes under way")
   func metricsWhenOut() throws {
     var machine = try opened()
     var metrics = machine.snapshot(now: .seconds(4), refused: 0)
-    #expect(metrics.retryAfter == .seconds(6))
-    #expect(metrics.outFor == .seconds(4))
+    expectEqual(metrics.retryAfter, .seconds(6))
+    expectEqual(metrics.outFor, .seconds(4))
     _ = machine.admit(now: .seconds(10))
     metrics = machine.snapshot(now: .seconds(12), refused: 0)
-    #expect(metrics.probes == 1)
-    #expect(metrics.outFor == .seconds(12))
+    expectEqual(metrics.probes, 1)
+    expectEqual(metrics.outFor, .seconds(12))
     #expect(metrics.retryAfter == nil)
     call(&machine, failure, at: .seconds(20))
-    #expect(machine.snapshot(now: .seconds(20), refused: 0).openings == 2)
+    expectEqual(machine.snapshot(now: .seconds(20), refused: 0).openings, 2)
     call(&machine, .success, at: .seconds(40))
-    #expect(machine.snapshot(now: .seconds(40), refused: 0) == CircuitBreaker.Snapshot(state: .closed))
+    expectEqual(machine.snapshot(now: .seconds(40), refused: 0), CircuitBreaker.Snapshot(state: .closed))
   }
 
   @Test("becomes half open when somebody looks after the open time, and not before")
   func poll() throws {
     var machine = try opened()
     machine.poll(now: .seconds(9))
-    #expect(machine.state == .open)
+    expectEqual(machine.state, .open)
     machine.poll(now: .seconds(10))
-    #expect(machine.state == .halfOpen)
-    #expect(machine.liveProbes(now: .seconds(10)) == 0)
+    expectEqual(machine.state, .halfOpen)
+    expectEqual(machine.liveProbes(now: .seconds(10)), 0)
   }
 
   // MARK: Half open
@@ -282,7 +283,7 @@ struct CircuitBreakerMachineTests {
   func probes() throws {
     var machine = try opened(probes: 3)
     let admissions = (0..<5).map { _ in machine.admit(now: .seconds(10)) }
-    #expect(admissions.count { if case .granted = $0 { true } else { false } } == 3)
+    expectEqual(admissions.count { if case .granted = $0 { true } else { false } }, 3)
   }
 
   @Test("opens again once the probes cannot reach the ratio any more, and closes once they cannot miss it")
@@ -293,7 +294,7 @@ struct CircuitBreakerMachineTests {
     ] {
       var machine = try opened(probes: 3)
       for outcome in outcomes { call(&machine, outcome, at: .seconds(10)) }
-      #expect(machine.state == state)
+      expectEqual(machine.state, state)
     }
   }
 
@@ -301,21 +302,21 @@ struct CircuitBreakerMachineTests {
   func cancelledProbe() throws {
     var machine = try opened()
     call(&machine, .ignored, at: .seconds(10))
-    #expect(machine.state == .halfOpen)
+    expectEqual(machine.state, .halfOpen)
     call(&machine, .success, at: .seconds(10))
-    #expect(machine.state == .closed)
+    expectEqual(machine.state, .closed)
   }
 
   @Test("lets as many probes through as there are to be in all, however many of them have ended")
   func endedProbes() throws {
     var machine = try opened(probes: 2)
     call(&machine, .success, at: .seconds(10))
-    #expect(machine.state == .halfOpen)
+    expectEqual(machine.state, .halfOpen)
     guard case .granted = machine.admit(now: .seconds(10)) else {
       Issue.record("the second probe is refused")
       return
     }
-    #expect(machine.admit(now: .seconds(11)) == .rejected(retryAfter: .seconds(9)))
+    expectEqual(machine.admit(now: .seconds(11)), .rejected(retryAfter: .seconds(9)))
   }
 
   @Test("gives up a probe that never ends, and takes no notice of it afterwards")
@@ -324,9 +325,9 @@ struct CircuitBreakerMachineTests {
     guard case .granted(let hung) = machine.admit(now: .seconds(10)) else { return #expect(Bool(false), "no probe") }
     guard case .granted(let next) = machine.admit(now: .seconds(20)) else { return #expect(Bool(false), "wedged") }
     machine.settle(hung, .success, now: .seconds(20))
-    #expect(machine.state == .halfOpen)
+    expectEqual(machine.state, .halfOpen)
     machine.settle(next, failure, now: .seconds(21))
-    #expect(machine.state == .open)
+    expectEqual(machine.state, .open)
   }
 
   @Test("takes no notice of a result from an earlier state")
@@ -336,9 +337,9 @@ struct CircuitBreakerMachineTests {
     call(&machine, failure)
     _ = machine.admit(now: .seconds(10))
     machine.settle(early, .success, now: .seconds(10))
-    #expect(machine.state == .halfOpen)
+    expectEqual(machine.state, .halfOpen)
     machine.settle(early, failure, now: .seconds(10))
-    #expect(machine.state == .halfOpen)
+    expectEqual(machine.state, .halfOpen)
   }
 
   @Test("stays closed when a call from before it opened fails after a probe has closed it")
@@ -347,22 +348,22 @@ struct CircuitBreakerMachineTests {
     guard case .granted(let early) = machine.admit(now: .zero) else { return #expect(Bool(false), "closed") }
     call(&machine, failure)
     call(&machine, .success, at: .seconds(10))
-    #expect(machine.state == .closed)
+    expectEqual(machine.state, .closed)
     machine.settle(early, failure, now: .seconds(11))
-    #expect(machine.state == .closed)
-    #expect(machine.snapshot(now: .seconds(11), refused: 0).calls == 0)
+    expectEqual(machine.state, .closed)
+    expectEqual(machine.snapshot(now: .seconds(11), refused: 0).calls, 0)
   }
 
   @Test("obeys a person")
   func byHand() throws {
     var machine = try machine(consecutive: 1)
     machine.isolate()
-    #expect(machine.admit(now: .seconds(1_000)) == .rejected(retryAfter: nil))
+    expectEqual(machine.admit(now: .seconds(1_000)), .rejected(retryAfter: nil))
     machine.disable()
     call(&machine, failure)
-    #expect(machine.state == .disabled)
+    expectEqual(machine.state, .disabled)
     machine.close()
-    #expect(machine.state == .closed)
+    expectEqual(machine.state, .closed)
   }
 
   // MARK: All interleavings
@@ -406,11 +407,11 @@ struct CircuitBreakerMachineTests {
       for step in [Step.start, .start, .end(0, failure)] {
         start = take(step, from: start, probes: probes, &faults)
       }
-      #expect(start.machine.state == .open)
+      expectEqual(start.machine.state, .open)
     }
     var visited = 0
     explore(start, depth: startsOpen ? 7 : 8, probes: probes, visited: &visited, faults: &faults)
-    #expect(faults.prefix(3) == [])
+    expectEqual(faults.prefix(3), [])
     #expect(visited > 10_000)
   }
 

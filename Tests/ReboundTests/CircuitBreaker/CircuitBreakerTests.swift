@@ -1,5 +1,6 @@
 import Combine
 import Dispatch
+import Expectations
 import Rebound
 import ReboundTesting
 import StreamSupport
@@ -41,14 +42,15 @@ struct CircuitBreakerTests {
     upstream.send(completion: .failure(TestFailure.transient))
     let second = Recorder<Int, any Error>()
     protected.subscribe(second)
-    #expect(first.failure as? TestFailure == .transient)
+    expectEqual(first.failure as? TestFailure, .transient)
     let refusal = second.failure as? CircuitOpen
-    #expect(refusal?.retryAfter == .seconds(10))
-    #expect(refusal?.lastError as? TestFailure == .transient)
-    #expect(second.subscriptionCount == 1)
-    #expect(upstream.subscriptionCount == 1)
-    #expect(
-      refusal?.description == "weather does not answer as it should; try again in 10.0 seconds. Last error: transient."
+    expectEqual(refusal?.retryAfter, .seconds(10))
+    expectEqual(refusal?.lastError as? TestFailure, .transient)
+    expectEqual(second.subscriptionCount, 1)
+    expectEqual(upstream.subscriptionCount, 1)
+    expectEqual(
+      refusal?.description,
+      "weather does not answer as it should; try again in 10.0 seconds. Last error: transient."
     )
   }
 
@@ -58,7 +60,7 @@ struct CircuitBreakerTests {
     breaker.isolate()
     let recorder = Recorder<Int, TestFailure>()
     TestPublisher<Int, TestFailure>().protected(by: breaker) { _ in .permanent }.subscribe(recorder)
-    #expect(recorder.failure == .permanent)
+    expectEqual(recorder.failure, .permanent)
   }
 
   @Test("opens for others' sake if it is closed, and then goes by its own probes")
@@ -68,11 +70,11 @@ struct CircuitBreakerTests {
     #expect(breaker.open(for: .seconds(2)))
     #expect(!breaker.open(for: .seconds(60)))
     early.succeed()
-    #expect(#expect(throws: CircuitOpen.self) { try breaker.acquire() }?.retryAfter == .seconds(2))
+    expectEqual(#expect(throws: CircuitOpen.self) { try breaker.acquire() }?.retryAfter, .seconds(2))
     scheduler.advance(by: 2)
     #expect(!breaker.open(for: .seconds(60)))
     try breaker.acquire().succeed()
-    #expect(breaker.state == .closed)
+    expectEqual(breaker.state, .closed)
   }
 
   @Test("passes demand, values and the end through, unchanged")
@@ -81,14 +83,14 @@ struct CircuitBreakerTests {
     let recorder = Recorder<Int, any Error>(requesting: .max(1), answering: { _, _ in .max(2) })
     upstream.protected(by: breaker).subscribe(recorder)
     recorder.request(.max(3))
-    #expect(upstream.send(1) == .max(2))
+    expectEqual(upstream.send(1), .max(2))
     upstream.send(completion: .finished)
     upstream.send(2)
     upstream.send(completion: .finished)
-    #expect(upstream.requests == [.max(1), .max(3)])
-    #expect(recorder.values == [1])
-    #expect(recorder.completions.count == 1)
-    #expect(upstream.cancelCount == 0)
+    expectEqual(upstream.requests, [.max(1), .max(3)])
+    expectEqual(recorder.values, [1])
+    expectEqual(recorder.completions.count, 1)
+    expectEqual(upstream.cancelCount, 0)
   }
 
   @Test("a success of a call from before the breaker opened ends no row of failures after it has closed again")
@@ -96,15 +98,15 @@ struct CircuitBreakerTests {
     let breaker = try makeBreaker(opensAfter: 2)
     let early = try breaker.acquire()
     for _ in 0..<2 { try breaker.acquire().fail(with: TestFailure.transient) }
-    #expect(breaker.state == .open)
+    expectEqual(breaker.state, .open)
     scheduler.advance(by: 10)
     try breaker.acquire().succeed()
-    #expect(breaker.state == .closed)
+    expectEqual(breaker.state, .closed)
     try breaker.acquire().fail(with: TestFailure.transient)
     early.succeed()
-    #expect(breaker.snapshot().failuresInARow == 1)
+    expectEqual(breaker.snapshot().failuresInARow, 1)
     try breaker.acquire().fail(with: TestFailure.transient)
-    #expect(breaker.state == .open)
+    expectEqual(breaker.state, .open)
   }
 
   /// One that looks at the calls of ten seconds, and opens when half of at least ten have failed.
@@ -127,17 +129,17 @@ struct CircuitBreakerTests {
     let breaker = try makeRatioBreaker()
     let early = try breaker.acquire()
     try succeed(3, on: breaker)
-    #expect(breaker.snapshot().calls == 3)
+    expectEqual(breaker.snapshot().calls, 3)
     try breaker.acquire().fail(with: TestFailure.transient)
     early.succeed()
     try succeed(2, on: breaker)
-    #expect(breaker.snapshot().calls == 7)
-    #expect(breaker.snapshot().failures == 1)
+    expectEqual(breaker.snapshot().calls, 7)
+    expectEqual(breaker.snapshot().failures, 1)
     // Of eleven calls five have failed, and of twelve six.
     for _ in 0..<4 { try breaker.acquire().fail(with: TestFailure.transient) }
-    #expect(breaker.state == .closed)
+    expectEqual(breaker.state, .closed)
     try breaker.acquire().fail(with: TestFailure.transient)
-    #expect(breaker.state == .open)
+    expectEqual(breaker.state, .open)
   }
 
   @Test("counts no calls where only failures in a row matter, rather than the failures alone")
@@ -146,11 +148,11 @@ struct CircuitBreakerTests {
     try succeed(1_000, on: breaker)
     for _ in 0..<3 { try breaker.acquire().fail(with: TestFailure.transient) }
     let metrics = breaker.snapshot()
-    #expect(metrics == CircuitBreaker.Snapshot(state: .closed, failuresInARow: 3))
+    expectEqual(metrics, CircuitBreaker.Snapshot(state: .closed, failuresInARow: 3))
     #expect(metrics.failureRatio == nil)
-    #expect(metrics.description == "closed, 3 failures in a row")
+    expectEqual(metrics.description, "closed, 3 failures in a row")
     try succeed(1, on: breaker)
-    #expect(breaker.snapshot() == CircuitBreaker.Snapshot(state: .closed))
+    expectEqual(breaker.snapshot(), CircuitBreaker.Snapshot(state: .closed))
   }
 
   @Test("forgets successes as their part of the window passes")
@@ -159,13 +161,13 @@ struct CircuitBreakerTests {
     try succeed(3, on: breaker)
     scheduler.advance(by: 5)
     try succeed(2, on: breaker)
-    #expect(breaker.snapshot().calls == 5)
+    expectEqual(breaker.snapshot().calls, 5)
     scheduler.advance(by: 5)
-    #expect(breaker.snapshot().calls == 2)
+    expectEqual(breaker.snapshot().calls, 2)
     try succeed(1, on: breaker)
-    #expect(breaker.snapshot().calls == 3)
+    expectEqual(breaker.snapshot().calls, 3)
     scheduler.advance(by: 10)
-    #expect(breaker.snapshot().calls == 0)
+    expectEqual(breaker.snapshot().calls, 0)
   }
 
   @Test("a success of a call from before the breaker opened is not counted after it has closed again")
@@ -176,15 +178,15 @@ struct CircuitBreakerTests {
     let early = [try breaker.acquire(), try breaker.acquire()]
     breaker.open(scheduler)
     try succeed(1, on: breaker)
-    #expect(breaker.state == .closed)
+    expectEqual(breaker.state, .closed)
     early[0].succeed()
-    #expect(breaker.snapshot().calls == 0)
+    expectEqual(breaker.snapshot().calls, 0)
     try succeed(2, on: breaker)
-    #expect(breaker.snapshot().calls == 2)
+    expectEqual(breaker.snapshot().calls, 2)
     // Of those that pass without the lock now, this is none.
     try succeed(2, on: breaker)
     early[1].succeed()
-    #expect(breaker.snapshot().calls == 4)
+    expectEqual(breaker.snapshot().calls, 4)
   }
 
   @Test("counts a cancel as a success after a value, and not at all before", arguments: [true, false])
@@ -195,8 +197,8 @@ struct CircuitBreakerTests {
     upstream.protected(by: breaker).subscribe(recorder)
     if hasValue { upstream.send(1) }
     recorder.cancel()
-    #expect(upstream.cancelCount == 1)
-    #expect(breaker.state == (hasValue ? .closed : .halfOpen))
+    expectEqual(upstream.cancelCount, 1)
+    expectEqual(breaker.state, hasValue ? .closed : .halfOpen)
   }
 
   @Test("judges a stream that never ends by its first value when told to")
@@ -204,11 +206,11 @@ struct CircuitBreakerTests {
     let breaker = try makeBreaker()
     breaker.open(scheduler)
     upstream.protected(by: breaker, succeedingOn: .firstValue).subscribe(Recorder())
-    #expect(breaker.state == .halfOpen)
+    expectEqual(breaker.state, .halfOpen)
     upstream.send(1)
-    #expect(breaker.state == .closed)
+    expectEqual(breaker.state, .closed)
     upstream.send(completion: .failure(TestFailure.transient))
-    #expect(breaker.state == .closed)
+    expectEqual(breaker.state, .closed)
   }
 
   @Test("does not count errors that do not speak against the service")
@@ -217,7 +219,7 @@ struct CircuitBreakerTests {
     for error in [TestFailure.permanent, CancellationError()] as [any Error] {
       upstream.protected(by: breaker).subscribe(Recorder())
       upstream.send(completion: .failure(error))
-      #expect(breaker.state == .closed)
+      expectEqual(breaker.state, .closed)
     }
   }
 
@@ -239,9 +241,9 @@ struct CircuitBreakerTests {
     // As a Double it is a little more than 60.1 seconds.
     upstream.send(completion: .failure(TestFailure.busy(.seconds(60.1))))
     let retryAfter = try #require(breaker.snapshot(on: scheduler.time).retryAfter)
-    #expect(retryAfter == .nanoseconds(60_100_000_001))
+    expectEqual(retryAfter, .nanoseconds(60_100_000_001))
     let refusal = #expect(throws: CircuitOpen.self) { try breaker.acquire() }
-    #expect(refusal?.retryAfter == retryAfter)
+    expectEqual(refusal?.retryAfter, retryAfter)
     scheduler.advance(by: .init(retryAfter))
     #expect(throws: Never.self) { try breaker.acquire() }
   }
@@ -254,7 +256,7 @@ struct CircuitBreakerTests {
       let permit = try breaker.acquire()
       if number == success { permit.succeed() } else { permit.fail(with: TestFailure.transient) }
     }
-    #expect(breaker.snapshot(on: scheduler.time).retryAfter == .seconds(5))
+    expectEqual(breaker.snapshot(on: scheduler.time).retryAfter, .seconds(5))
   }
 
   @Test("cancels a second subscription")
@@ -263,7 +265,7 @@ struct CircuitBreakerTests {
     intruder.subscribe(Recorder(requesting: .none))
     upstream.protected(by: try makeBreaker()).subscribe(Recorder())
     upstream.connections[0].send(subscription: intruder.connections[0])
-    #expect(intruder.cancelCount == 1)
+    expectEqual(intruder.cancelCount, 1)
   }
 
   @Test("gives back a probe that is forgotten")
@@ -279,7 +281,7 @@ struct CircuitBreakerTests {
   @Test("runs functions, and refuses them when it is open")
   func functions() async throws {
     let breaker = try makeBreaker()
-    #expect(try await breaker.run { 1 } == 1)
+    try await expectEqual(breaker.run { 1 }, 1)
     await #expect(throws: TestFailure.transient) { try await breaker.run { throw TestFailure.transient } }
     var ran = false
     await #expect(throws: CircuitOpen.self) { try await breaker.run { ran = true } }
@@ -296,7 +298,7 @@ struct CircuitBreakerTests {
       }
     }
     await #expect(throws: TestFailure.transient) { try await task.value }
-    #expect(breaker.state == .closed)
+    expectEqual(breaker.state, .closed)
   }
 
   // MARK: Observation
@@ -311,7 +313,7 @@ struct CircuitBreakerTests {
     breaker.stateChanges.subscribe(recorder)
     breaker.open(scheduler)
     breaker.close()
-    #expect(recorder.values == [.closed, .open, .isolated, .closed])
+    expectEqual(recorder.values, [.closed, .open, .isolated, .closed])
   }
 
   @Test("tells observers of each change and each refusal, in order")
@@ -333,17 +335,18 @@ struct CircuitBreakerTests {
     try breaker.acquire().succeed()
     breaker.isolate()
     _ = try? breaker.acquire()
-    #expect(
-      second.entries == [
+    expectEqual(
+      second.entries,
+      [
         "weather: closed, now open for 10.0 seconds", "weather: call refused, try again in 6.0 seconds",
         "weather: open, now halfOpen", "weather: halfOpen, now closed", "weather: closed, now isolated",
         "weather: call refused",
       ]
     )
     let states = ["closed", "open", "halfOpen", "closed", "isolated"]
-    #expect(first.entries.filter(states.contains) == states)
-    #expect(first.entries.filter { !states.contains($0) } == second.entries)
-    #expect(breaker.snapshot().refused == 2)
+    expectEqual(first.entries.filter(states.contains), states)
+    expectEqual(first.entries.filter { !states.contains($0) }, second.entries)
+    expectEqual(breaker.snapshot().refused, 2)
   }
 
   @Test("draws the open time from its own source of randomness, and asks that only for jitter", arguments: [0, 0.2])
@@ -355,8 +358,8 @@ struct CircuitBreakerTests {
     }
     let breaker = try makeBreaker(jitter: ratio, random: random)
     (try? breaker.acquire())?.fail(with: TestFailure.transient)
-    #expect(breaker.snapshot().retryAfter == .seconds(10 * (1 - ratio)))
-    #expect(draws.count == (ratio == 0 ? 0 : 1))
+    expectEqual(breaker.snapshot().retryAfter, .seconds(10 * (1 - ratio)))
+    expectEqual(draws.count, ratio == 0 ? 0 : 1)
   }
 
   @Test("says in a refusal for how long the service has been out")
@@ -366,7 +369,7 @@ struct CircuitBreakerTests {
     (try? breaker.acquire())?.fail(with: TestFailure.transient)
     scheduler.advance(by: 5)
     let refusal = #expect(throws: CircuitOpen.self) { try breaker.acquire() }
-    #expect(refusal?.outFor == .seconds(15))
+    expectEqual(refusal?.outFor, .seconds(15))
     breaker.isolate()
     #expect(#expect(throws: CircuitOpen.self) { try breaker.acquire() }?.outFor == nil)
   }
@@ -379,10 +382,10 @@ struct CircuitBreakerTests {
     moments.write(.seconds(100))
     try breaker.acquire(on: time).fail(with: TestFailure.transient)
     moments.write(.seconds(50))
-    #expect(#expect(throws: CircuitOpen.self) { try breaker.acquire(on: time) }?.retryAfter == .seconds(10))
+    expectEqual(#expect(throws: CircuitOpen.self) { try breaker.acquire(on: time) }?.retryAfter, .seconds(10))
     moments.write(.seconds(110))
     try breaker.acquire(on: time).succeed()
-    #expect(breaker.state == .closed)
+    expectEqual(breaker.state, .closed)
   }
 
   @Test("lets exactly as many probes through as there are to be, whoever asks at the same time")
@@ -394,7 +397,7 @@ struct CircuitBreakerTests {
     DispatchQueue.concurrentPerform(iterations: 4) { _ in
       for _ in 0..<50 { if let call = try? breaker.acquire(on: time) { granted.keep(call) } }
     }
-    #expect(granted.count == 5)
+    expectEqual(granted.count, 5)
   }
 
   @Test("loses no result, and counts none twice, on real threads", arguments: 0..<5 as Range<UInt64>)
@@ -415,8 +418,8 @@ struct CircuitBreakerTests {
         if number.isMultiple(of: 100) { _ = breaker.snapshot(on: time) }
       }
     }
-    #expect(breaker.snapshot(on: time).calls == 2000)
-    #expect(breaker.snapshot(on: time).failures == failures.events.count)
+    expectEqual(breaker.snapshot(on: time).calls, 2000)
+    expectEqual(breaker.snapshot(on: time).failures, failures.events.count)
   }
 }
 

@@ -1,5 +1,6 @@
 import Combine
 import Dispatch
+import Expectations
 import Rebound
 import ReboundTesting
 import Testing
@@ -18,8 +19,8 @@ struct PublisherProtectedTests {
       .retry(.constant(.seconds(1)), times: 5, when: { !($0 is CircuitOpen) }, time: scheduler.time)
       .subscribe(recorder)
     scheduler.advance(by: 60)
-    #expect(upstream.subscriptionCount == failures)
-    #expect((recorder.failure as? CircuitOpen)?.name == "weather")
+    expectEqual(upstream.subscriptionCount, failures)
+    expectEqual((recorder.failure as? CircuitOpen)?.name, "weather")
   }
 
   @Test(
@@ -40,10 +41,10 @@ struct PublisherProtectedTests {
       .retry(RetryPolicy(clamping: 3, backoff: .immediate, deadline: deadline).onEvent(log.write), time: scheduler.time)
       .subscribe(recorder)
     scheduler.advance(by: 60)
-    #expect(log.outcomes == (isRetried ? [.retrying] : [.stopped(.circuitOpen)]))
-    #expect(log.delays == (isRetried ? [.seconds(10)] : [nil]))
-    #expect(upstream.subscriptionCount == (isRetried ? 1 : 0))
-    #expect((recorder.failure?.withoutTrace is CircuitOpen) == !isRetried)
+    expectEqual(log.outcomes, isRetried ? [.retrying] : [.stopped(.circuitOpen)])
+    expectEqual(log.delays, isRetried ? [.seconds(10)] : [nil])
+    expectEqual(upstream.subscriptionCount, isRetried ? 1 : 0)
+    expectEqual(recorder.failure?.withoutTrace is CircuitOpen, !isRetried)
   }
 
   @Test("is not retried when a person took the service out, however much time there is")
@@ -54,7 +55,7 @@ struct PublisherProtectedTests {
     TestPublisher<Int, any Error>().protected(by: breaker)
       .retry(RetryPolicy(clamping: 3, deadline: .seconds(3600)).onEvent(log.write), time: TestScheduler.current.time)
       .subscribe(Recorder())
-    #expect(log.outcomes == [.stopped(.circuitOpen)])
+    expectEqual(log.outcomes, [.stopped(.circuitOpen)])
   }
 
   @Test("lets go of the downstream at the end, even while someone holds the subscription", arguments: [true, false])
@@ -79,10 +80,10 @@ struct PublisherProtectedTests {
         )
       if cancels { recorder.cancel() } else { upstream.send(completion: .finished) }
     }
-    #expect(subscription.map { "\($0)" } == "CircuitBreaker")
+    expectEqual(subscription.map { "\($0)" }, "CircuitBreaker")
     #expect(weakRecorder == nil)
     subscription?.request(.max(1))
-    #expect(upstream.requests == [.unlimited])
+    expectEqual(upstream.requests, [.unlimited])
   }
 
   @Test("ends once when the end races with a cancel")
@@ -97,7 +98,7 @@ struct PublisherProtectedTests {
         if index == 0 { recorder.cancel() } else { upstream.send(completion: .failure(.transient)) }
       }
       // Cancelled first, it has no vote; failed first, it has one, and nothing is left to cancel.
-      #expect((breaker.state == .closed) == (upstream.cancelCount == 1))
+      expectEqual(breaker.state == .closed, upstream.cancelCount == 1)
       #expect(recorder.completions.count <= 1)
     }
   }

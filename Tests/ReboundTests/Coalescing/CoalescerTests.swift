@@ -1,5 +1,6 @@
 import Combine
 import Dispatch
+import Expectations
 import Rebound
 import ReboundTesting
 import Testing
@@ -16,7 +17,7 @@ struct CoalescerTests {
     let recorders = [Recorder<Int, any Error>(), Recorder<Int, any Error>()]
     for recorder in recorders { upstream.coalesced(by: coalescer, for: "oslo").subscribe(recorder) }
     upstream.send(completion: .finished)
-    #expect(log.lines == ["oslo: started", "oslo: joined what is in flight; 2 share it", "oslo: ended"])
+    expectEqual(log.lines, ["oslo: started", "oslo: joined what is in flight; 2 share it", "oslo: ended"])
   }
 
   @Test("has nothing in flight after an end, a failure too, and tells the end once", arguments: [true, false])
@@ -24,10 +25,10 @@ struct CoalescerTests {
     let log = EventLog<CoalescingEvent<String>>()
     coalescer.onEvent(log.write)
     upstream.coalesced(by: coalescer, for: "oslo").subscribe(Recorder())
-    #expect(coalescer.inFlightCount == 1)
+    expectEqual(coalescer.inFlightCount, 1)
     upstream.send(completion: fails ? .failure(TestFailure.transient) : .finished)
-    #expect(coalescer.inFlightCount == 0)
-    #expect(log.lines == ["oslo: started", "oslo: ended"])
+    expectEqual(coalescer.inFlightCount, 0)
+    expectEqual(log.lines, ["oslo: started", "oslo: ended"])
   }
 
   @Test("runs a function once for all who want it at the same time, publishers among them")
@@ -57,19 +58,19 @@ struct CoalescerTests {
     let recorder = Recorder<Int, any Error>()
     upstream.coalesced(by: coalescer, for: "oslo").subscribe(recorder)
     gate.continuation.yield()
-    for task in tasks { #expect(try await task.value == 7) }
+    for task in tasks { try await expectEqual(task.value, 7) }
     // Those who wait have the value a moment before the call has ended.
     for await _ in ended.stream { break }
-    #expect(calls.count == 1)
-    #expect(recorder.values == [7])
-    #expect(upstream.subscriptionCount == 0)
-    #expect(coalescer.inFlightCount == 0)
+    expectEqual(calls.count, 1)
+    expectEqual(recorder.values, [7])
+    expectEqual(upstream.subscriptionCount, 0)
+    expectEqual(coalescer.inFlightCount, 0)
   }
 
   @Test("throws what the function throws, and keeps nothing of it")
   func throwing() async throws {
     await #expect(throws: TestFailure.transient) { try await coalescer.run("oslo") { throw TestFailure.transient } }
-    #expect(try await coalescer.run("oslo") { 8 } == 8)
+    try await expectEqual(coalescer.run("oslo") { 8 }, 8)
   }
 
   @Test("cancels the function when all who wait for it are cancelled")
@@ -98,14 +99,14 @@ struct CoalescerTests {
     for await _ in joined.stream { break }
     tasks[0].cancel()
     await #expect(throws: CancellationError.self) { try await tasks[0].value }
-    #expect(coalescer.inFlightCount == 1)
+    expectEqual(coalescer.inFlightCount, 1)
     tasks[1].cancel()
     await #expect(throws: CancellationError.self) { try await tasks[1].value }
     for await isCancelled in ended.stream {
       #expect(isCancelled)
       break
     }
-    #expect(coalescer.inFlightCount == 0)
+    expectEqual(coalescer.inFlightCount, 0)
   }
 
   @Test("lets each function that waits go when its own time is over, and runs what they wait for under no deadline")
@@ -169,8 +170,8 @@ struct CoalescerTests {
       call.coalesced(by: coalescer, for: "oslo").subscribe(recorder)
       recorder.request(.max(1))
     }
-    #expect(seen.events == [true, true])
-    #expect(recorder.values == [1])
+    expectEqual(seen.events, [true, true])
+    expectEqual(recorder.values, [1])
   }
 
   @Test("says so when a publisher that a function has joined finishes without a value")
@@ -196,18 +197,18 @@ struct CoalescerTests {
     } else {
       coalescer.onEvent { if case .joined = $0 { DispatchQueue.global().async { upstream.send(1) } } }
     }
-    #expect(try await coalescer.run("oslo") { 8 } == 1)
-    #expect(upstream.cancelCount == 0)
+    try await expectEqual(coalescer.run("oslo") { 8 }, 1)
+    expectEqual(upstream.cancelCount, 0)
     recorder.cancel()
-    #expect(upstream.cancelCount == 1)
-    #expect(coalescer.inFlightCount == 0)
+    expectEqual(upstream.cancelCount, 1)
+    expectEqual(coalescer.inFlightCount, 0)
   }
 
   @Test("requests the value that a function waits for of a publisher that nobody has requested anything of")
   func demandOfFunction() async throws {
     Just(1).setFailureType(to: (any Error).self).coalesced(by: coalescer, for: "oslo")
       .subscribe(Recorder(requesting: .none))
-    #expect(try await coalescer.run("oslo") { 8 } == 1)
+    try await expectEqual(coalescer.run("oslo") { 8 }, 1)
   }
 
   @Test("starts afresh for who subscribes again from inside the value of a function")
@@ -229,9 +230,9 @@ struct CoalescerTests {
       .handleEvents(receiveCompletion: { _ in ended.continuation.yield() })
       .subscribe(recorder)
     gate.continuation.yield()
-    #expect(try await task.value == 7)
+    try await expectEqual(task.value, 7)
     for await _ in ended.stream { break }
-    #expect(recorder.values == [8])
+    expectEqual(recorder.values, [8])
   }
 
   @Test("counts as many starts as ends, whoever comes and goes at the same time")
@@ -259,10 +260,10 @@ struct CoalescerTests {
       case .joined: break
       }
     }
-    #expect(starts == ends)
-    #expect(starts == upstream.subscriptionCount)
-    #expect(upstream.cancelCount == upstream.subscriptionCount)
-    #expect(coalescer.inFlightCount == 0)
+    expectEqual(starts, ends)
+    expectEqual(starts, upstream.subscriptionCount)
+    expectEqual(upstream.cancelCount, upstream.subscriptionCount)
+    expectEqual(coalescer.inFlightCount, 0)
   }
 }
 

@@ -1,5 +1,6 @@
 import Combine
 import Dispatch
+import Expectations
 import ReboundTesting
 import Testing
 
@@ -22,20 +23,20 @@ struct PublisherCoalescedTests {
   @Test("subscribes once for a hundred subscribers, and gives each the value and the end")
   func hundred() {
     let recorders = (0..<100).map { _ in subscribe() }
-    #expect(upstream.subscriptionCount == 1)
-    #expect(upstream.requests == [.unlimited])
+    expectEqual(upstream.subscriptionCount, 1)
+    expectEqual(upstream.requests, [.unlimited])
     upstream.send(1)
     upstream.send(completion: .finished)
     #expect(recorders.allSatisfy { $0.values == [1] && $0.isFinished && $0.subscriptionCount == 1 })
-    #expect(coalescer.inFlightCount == 0)
+    expectEqual(coalescer.inFlightCount, 0)
   }
 
   @Test("keeps keys apart")
   func keys() {
     _ = subscribe("oslo")
     _ = subscribe("rome")
-    #expect(upstream.subscriptionCount == 2)
-    #expect(coalescer.inFlightCount == 2)
+    expectEqual(upstream.subscriptionCount, 2)
+    expectEqual(coalescer.inFlightCount, 2)
   }
 
   @Test("starts afresh after an end, a failure least of all is kept", arguments: [true, false])
@@ -44,7 +45,7 @@ struct PublisherCoalescedTests {
     upstream.send(completion: fails ? .failure(.transient) : .finished)
     #expect(recorders.allSatisfy { $0.failure == (fails ? .transient : nil) && $0.completions.count == 1 })
     _ = subscribe()
-    #expect(upstream.subscriptionCount == 2)
+    expectEqual(upstream.subscriptionCount, 2)
   }
 
   @Test("who has joined goes on outside of the call of who came first")
@@ -62,7 +63,7 @@ struct PublisherCoalescedTests {
       ForeignCall.$current.withValue("first") { upstream.send(completion: .failure(.transient)) }
     }
     #expect(recorders.allSatisfy { $0.isFinished })
-    #expect(isOutside.entries == [false, true])
+    expectEqual(isOutside.entries, [false, true])
   }
 
   @Test("starts afresh for who subscribes again from inside the failure")
@@ -72,9 +73,9 @@ struct PublisherCoalescedTests {
       .catch { [upstream, coalescer] _ in upstream.coalesced(by: coalescer, for: "oslo") }
       .subscribe(recorder)
     upstream.send(completion: .failure(.transient))
-    #expect(upstream.subscriptionCount == 2)
+    expectEqual(upstream.subscriptionCount, 2)
     upstream.send(7)
-    #expect(recorder.values == [7])
+    expectEqual(recorder.values, [7])
   }
 
   @Test("gives late subscribers what has come, as they ask for it")
@@ -83,12 +84,12 @@ struct PublisherCoalescedTests {
     upstream.send(1)
     upstream.send(2)
     let late = subscribe(requesting: .max(1))
-    #expect(late.values == [1])
+    expectEqual(late.values, [1])
     upstream.send(completion: .finished)
     #expect(first.isFinished)
     #expect(!late.completions.contains { _ in true })
     late.request(.max(1))
-    #expect(late.values == [1, 2])
+    expectEqual(late.values, [1, 2])
     #expect(late.isFinished)
   }
 
@@ -97,17 +98,17 @@ struct PublisherCoalescedTests {
     let (none, two, three) = (
       subscribe(requesting: .none), subscribe(requesting: .max(2)), subscribe(requesting: .max(3))
     )
-    #expect(upstream.requests == [.max(2), .max(1)])
+    expectEqual(upstream.requests, [.max(2), .max(1)])
     two.request(.max(2))
-    #expect(upstream.requests == [.max(2), .max(1), .max(1)])
+    expectEqual(upstream.requests, [.max(2), .max(1), .max(1)])
     // The fifth is beyond what anyone has asked for.
     for value in 1...5 { upstream.send(value) }
     #expect(none.values.isEmpty)
-    #expect(two.values == [1, 2, 3, 4])
-    #expect(three.values == [1, 2, 3])
+    expectEqual(two.values, [1, 2, 3, 4])
+    expectEqual(three.values, [1, 2, 3])
     none.request(.unlimited)
-    #expect(none.values == [1, 2, 3, 4])
-    #expect(upstream.requests.last == .unlimited)
+    expectEqual(none.values, [1, 2, 3, 4])
+    expectEqual(upstream.requests.last, .unlimited)
   }
 
   @Test("adds the demand that a subscriber returns with a value")
@@ -118,7 +119,7 @@ struct PublisherCoalescedTests {
     )
     upstream.coalesced(by: coalescer, for: "oslo").subscribe(recorder)
     for value in 1...5 { upstream.send(value) }
-    #expect(recorder.values == [1, 2, 3])
+    expectEqual(recorder.values, [1, 2, 3])
   }
 
   @Test("cancels the upstream when the last one cancels, and not before")
@@ -127,14 +128,14 @@ struct PublisherCoalescedTests {
     recorders[0].cancel()
     recorders[2].cancel()
     recorders[2].cancel()
-    #expect(upstream.cancelCount == 0)
+    expectEqual(upstream.cancelCount, 0)
     upstream.send(1)
-    #expect(recorders.map(\.values) == [[], [1], []])
+    expectEqual(recorders.map(\.values), [[], [1], []])
     recorders[1].cancel()
-    #expect(upstream.cancelCount == 1)
-    #expect(coalescer.inFlightCount == 0)
+    expectEqual(upstream.cancelCount, 1)
+    expectEqual(coalescer.inFlightCount, 0)
     _ = subscribe()
-    #expect(upstream.subscriptionCount == 2)
+    expectEqual(upstream.subscriptionCount, 2)
   }
 
   @Test("may be cancelled from inside a value, the last one too")
@@ -147,8 +148,8 @@ struct PublisherCoalescedTests {
     }
     for recorder in recorders { upstream.coalesced(by: coalescer, for: "oslo").subscribe(recorder) }
     upstream.send(1)
-    #expect(recorders.map(\.values) == [[1], [1]])
-    #expect(upstream.cancelCount == 1)
+    expectEqual(recorders.map(\.values), [[1], [1]])
+    expectEqual(upstream.cancelCount, 1)
   }
 
   @Test("delivers one value at a time, however much the downstream asks for inside of it", arguments: [true, false])
@@ -159,7 +160,7 @@ struct PublisherCoalescedTests {
     if isLate { for value in 1...3 { upstream.send(value) } }
     upstream.coalesced(by: coalescer, for: "oslo").subscribe(recorder)
     if !isLate { for value in 1...3 { upstream.send(value) } }
-    #expect(depth.entries == [1, -1, 2, -2, 3, -3])
+    expectEqual(depth.entries, [1, -1, 2, -2, 3, -3])
     upstream.send(completion: .finished)
     #expect(recorder.isFinished && keeper.isFinished)
   }
@@ -169,13 +170,13 @@ struct PublisherCoalescedTests {
     let (slow, slower) = (subscribe(requesting: .none), subscribe(requesting: .max(1)))
     upstream.send(1)
     upstream.send(completion: .failure(.transient))
-    #expect(slower.failure == .transient)
-    #expect(coalescer.inFlightCount == 0)
+    expectEqual(slower.failure, .transient)
+    expectEqual(coalescer.inFlightCount, 0)
     if cancels { slow.cancel() }
     slow.request(.max(1))
-    #expect(slow.values == (cancels ? [] : [1]))
-    #expect(slow.failure == (cancels ? nil : .transient))
-    #expect(upstream.cancelCount == 0)
+    expectEqual(slow.values, cancels ? [] : [1])
+    expectEqual(slow.failure, cancels ? nil : .transient)
+    expectEqual(upstream.cancelCount, 0)
   }
 
   @Test("lets go of a subscriber that has forgotten its subscription when the upstream ends")
@@ -208,7 +209,7 @@ struct PublisherCoalescedTests {
     slow.coalesced(by: coalescer, for: "oslo").subscribe(recorder)
     recorder.cancel()
     connect?()
-    #expect(inner.cancelCount == 1)
+    expectEqual(inner.cancelCount, 1)
   }
 
   @Test("cancels a second subscription of the upstream")
@@ -217,8 +218,8 @@ struct PublisherCoalescedTests {
     intruder.subscribe(Recorder(requesting: .none))
     _ = subscribe()
     upstream.connections[0].send(subscription: intruder.connections[0])
-    #expect(intruder.cancelCount == 1)
-    #expect(upstream.cancelCount == 0)
+    expectEqual(intruder.cancelCount, 1)
+    expectEqual(upstream.cancelCount, 0)
   }
 
   @Test("shares one upstream of synchronous values between nobody: each gets its own")
@@ -231,10 +232,10 @@ struct PublisherCoalescedTests {
     for _ in 0..<2 {
       let recorder = Recorder<Int, TestFailure>()
       source.coalesced(by: coalescer, for: "oslo").subscribe(recorder)
-      #expect(recorder.values == [1, 2, 3])
+      expectEqual(recorder.values, [1, 2, 3])
       #expect(recorder.isFinished)
     }
-    #expect(subscriptions == 2)
+    expectEqual(subscriptions, 2)
   }
 
   @Test("lets go of everything when it ends or is cancelled", arguments: [true, false])
@@ -272,11 +273,11 @@ struct PublisherCoalescedTests {
       }
     }
     upstream.send(completion: .finished)
-    #expect(upstream.subscriptionCount == 1)
-    #expect(keeper.values == Array(0..<100))
+    expectEqual(upstream.subscriptionCount, 1)
+    expectEqual(keeper.values, Array(0..<100))
     for (index, recorder) in recorders.enumerated() where index % 5 != 0 {
-      #expect(recorder.values == Array(0..<100))
-      #expect(recorder.completions.count == 1)
+      expectEqual(recorder.values, Array(0..<100))
+      expectEqual(recorder.completions.count, 1)
     }
   }
 }

@@ -1,5 +1,6 @@
 import Combine
 import Dispatch
+import Expectations
 import ReboundTesting
 import Testing
 
@@ -19,8 +20,8 @@ struct CreateTests {
     for expected in 1...2 {
       let recorder = Recorder<Int, Never>()
       source.subscribe(recorder)
-      #expect(recorder.values == [expected])
-      #expect(recorder.completions == [.finished])
+      expectEqual(recorder.values, [expected])
+      expectEqual(recorder.completions, [.finished])
     }
   }
 
@@ -33,13 +34,13 @@ struct CreateTests {
       return nil
     }
     .subscribe(recorder)
-    #expect(emitter?.requested == .max(1))
-    #expect(emitter?.sendIfRequested(1) == true)
-    #expect(emitter?.sendIfRequested(2) == false)
+    expectEqual(emitter?.requested, .max(1))
+    expectEqual(emitter?.sendIfRequested(1), true)
+    expectEqual(emitter?.sendIfRequested(2), false)
     emitter?.send(3)
-    #expect(recorder.values == [1])
+    expectEqual(recorder.values, [1])
     recorder.request(.max(1))
-    #expect(recorder.values == [1, 3])
+    expectEqual(recorder.values, [1, 3])
   }
 
   @Test("tells a source that makes its values upon request how many are asked for")
@@ -58,7 +59,7 @@ struct CreateTests {
     let recorder = Recorder<Int, Never>(requesting: .max(2))
     numbers.subscribe(recorder)
     recorder.request(.max(3))
-    #expect(recorder.values == [1, 2, 3, 4, 5])
+    expectEqual(recorder.values, [1, 2, 3, 4, 5])
   }
 
   @Test("cancels what the closure has returned when the subscriber cancels, once")
@@ -66,10 +67,10 @@ struct CreateTests {
     let cancels = EventLog<Void>()
     let recorder = Recorder<Int, Never>()
     Publishers.Create<Int, Never> { _ in AnyCancellable { cancels.write(()) } }.subscribe(recorder)
-    #expect(cancels.count == 0)
+    expectEqual(cancels.count, 0)
     recorder.cancel()
     recorder.cancel()
-    #expect(cancels.count == 1)
+    expectEqual(cancels.count, 1)
   }
 
   @Test("starts nothing for a subscriber that cancels as soon as it has its subscription")
@@ -82,7 +83,7 @@ struct CreateTests {
     source.subscribe(
       AnySubscriber<Int, Never>(receiveSubscription: { $0.cancel() }, receiveValue: nil, receiveCompletion: nil)
     )
-    #expect(starts == 0)
+    expectEqual(starts, 0)
   }
 
   @Test("cancels what is returned after the subscriber has cancelled inside of the closure")
@@ -100,7 +101,7 @@ struct CreateTests {
       }
       .sink { _ in }
     subject.send()
-    #expect(cancels.count == 1)
+    expectEqual(cancels.count, 1)
   }
 
   @Test("lets go of the closure's work at the end, and takes nothing behind it")
@@ -120,9 +121,9 @@ struct CreateTests {
     emitter?.send(1)
     emitter?.send(completion: .finished)
     #expect(released == nil)
-    #expect(emitter?.isActive == false)
-    #expect(recorder.values == [])
-    #expect(recorder.completions == [.finished])
+    expectEqual(emitter?.isActive, false)
+    expectEqual(recorder.values, [])
+    expectEqual(recorder.completions, [.finished])
   }
 
   @Test("events sent on many threads come one after the other, and the end last")
@@ -134,8 +135,8 @@ struct CreateTests {
       return nil
     }
     .subscribe(recorder)
-    #expect(recorder.values.sorted() == Array(0..<200))
-    #expect(recorder.completions == [.finished])
+    expectEqual(recorder.values.sorted(), Array(0..<200))
+    expectEqual(recorder.completions, [.finished])
   }
 }
 

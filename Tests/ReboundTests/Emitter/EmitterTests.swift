@@ -1,5 +1,6 @@
 import Combine
 import Dispatch
+import Expectations
 import ReboundTesting
 import Testing
 
@@ -24,13 +25,13 @@ struct EmitterTests {
     begin(emitter)
     emitter.send(3)
     emitter.send(completion: .failure(.transient))
-    #expect(recorder.values == [1])
+    expectEqual(recorder.values, [1])
     #expect(recorder.completion == nil)
     recorder.request(.max(2))
-    #expect(recorder.values == [1, 2, 3])
-    #expect(recorder.failure == .transient)
-    #expect(requests.events == [.max(1), .max(2)])
-    #expect(cancels.count == 0)
+    expectEqual(recorder.values, [1, 2, 3])
+    expectEqual(recorder.failure, .transient)
+    expectEqual(requests.events, [.max(1), .max(2)])
+    expectEqual(cancels.count, 0)
   }
 
   @Test("delivers what comes before it begins behind the subscription")
@@ -41,7 +42,7 @@ struct EmitterTests {
     emitter.send(completion: .finished)
     #expect(recorder.events.isEmpty)
     begin(emitter)
-    #expect(recorder.events == [.subscription, .value(1), .completion(.finished)])
+    expectEqual(recorder.events, [.subscription, .value(1), .completion(.finished)])
   }
 
   @Test("begins once")
@@ -50,7 +51,7 @@ struct EmitterTests {
     let emitter = Subject(named: "Test", to: recorder)
     begin(emitter)
     #expect(!emitter.begin(whenRequested: { _, _ in }, whenCancelled: {}))
-    #expect(recorder.subscriptionCount == 1)
+    expectEqual(recorder.subscriptionCount, 1)
   }
 
   @Test("drops what is sent only if it is requested, counting what waits")
@@ -63,7 +64,7 @@ struct EmitterTests {
     recorder.request(.max(2))
     emitter.sendIfRequested(3)
     emitter.sendIfRequested(4)
-    #expect(recorder.values == [2, 3])
+    expectEqual(recorder.values, [2, 3])
   }
 
   @Test("a value that waits for its delivery takes up the demand that it will meet")
@@ -83,7 +84,7 @@ struct EmitterTests {
     begin(subject)
     subject.send(1)
     recorder.request(.max(1))
-    #expect(recorder.values == [1, 2])
+    expectEqual(recorder.values, [1, 2])
     emitter = nil
   }
 
@@ -104,9 +105,9 @@ struct EmitterTests {
     emitter = subject
     begin(subject)
     subject.send(1)
-    #expect(isSent.entries == [false])
-    #expect(requested.entries == [.none])
-    #expect(recorder.events == [.subscription, .value(1), .completion(.finished)])
+    expectEqual(isSent.entries, [false])
+    expectEqual(requested.entries, [.none])
+    expectEqual(recorder.events, [.subscription, .value(1), .completion(.finished)])
     emitter = nil
   }
 
@@ -116,7 +117,7 @@ struct EmitterTests {
     let emitter = Subject(named: "Test", to: recorderAskingInside(depth))
     for value in 1...3 { emitter.send(value) }
     begin(emitter)
-    #expect(depth.entries == [1, -1, 2, -2, 3, -3])
+    expectEqual(depth.entries, [1, -1, 2, -2, 3, -3])
   }
 
   @Test("holds everything back in a pause, and cancels it with the subscription")
@@ -131,10 +132,10 @@ struct EmitterTests {
     emitter.send(2)
     #expect(recorder.values.isEmpty)
     scheduler.advance(by: 1)
-    #expect(recorder.values == [1])
+    expectEqual(recorder.values, [1])
     recorder.cancel()
-    #expect(scheduler.pendingCount == 0)
-    #expect(cancels.count == 1)
+    expectEqual(scheduler.pendingCount, 0)
+    expectEqual(cancels.count, 1)
   }
 
   @Test("tells its source of a cancel once, and not after the source was let go of", arguments: [true, false])
@@ -146,8 +147,8 @@ struct EmitterTests {
     emitter.cancel()
     emitter.cancel()
     emitter.send(1)
-    #expect(cancels.count == (letsGo ? 0 : 1))
-    #expect(recorder.events == [.subscription])
+    expectEqual(cancels.count, letsGo ? 0 : 1)
+    expectEqual(recorder.events, [.subscription])
   }
 
   @Test("cancels its source when it is released")
@@ -156,7 +157,7 @@ struct EmitterTests {
       let emitter = Subject(named: "Test", to: AnySubscriber<Int, TestFailure>())
       begin(emitter)
     }
-    #expect(cancels.count == 1)
+    expectEqual(cancels.count, 1)
   }
 
   @Test("delivers all values in order, the end last, from whichever threads requests come")
@@ -173,7 +174,7 @@ struct EmitterTests {
           for _ in 0..<50 { emitter.request(.max(1)) }
         }
       }
-      #expect(recorder.values == Array(0..<100))
+      expectEqual(recorder.values, Array(0..<100))
       #expect(recorder.isFinished)
     }
   }

@@ -1,4 +1,5 @@
 import Combine
+import Expectations
 import ReboundTesting
 import Testing
 
@@ -24,8 +25,8 @@ struct PublisherHandleTests {
     for _ in 0..<2 {
       let recorder = Recorder<[Int], Never>()
       pairs.subscribe(recorder)
-      #expect(recorder.values == [[1, 2], [2, 3]])
-      #expect(recorder.completions == [.finished])
+      expectEqual(recorder.values, [[1, 2], [2, 3]])
+      expectEqual(recorder.completions, [.finished])
     }
   }
 
@@ -34,10 +35,10 @@ struct PublisherHandleTests {
     let upstream = TestPublisher<Int, Never>()
     let recorder = Recorder<[Int], Never>(requesting: .max(1))
     upstream.pairwise().subscribe(recorder)
-    #expect(upstream.requests == [.max(1)])
-    #expect(upstream.send(1) == .max(1))
-    #expect(upstream.send(2) == .none)
-    #expect(recorder.values == [[1, 2]])
+    expectEqual(upstream.requests, [.max(1)])
+    expectEqual(upstream.send(1), .max(1))
+    expectEqual(upstream.send(2), .none)
+    expectEqual(recorder.values, [[1, 2]])
   }
 
   @Test("keeps what is sent beyond the demand, and the end behind it")
@@ -51,11 +52,11 @@ struct PublisherHandleTests {
         emitter.send(completion: end)
       }
       .subscribe(recorder)
-    #expect(recorder.values == [1])
+    expectEqual(recorder.values, [1])
     #expect(recorder.completions.isEmpty)
     recorder.request(.max(1))
-    #expect(recorder.values == [1, 2])
-    #expect(recorder.completions == [.finished])
+    expectEqual(recorder.values, [1, 2])
+    expectEqual(recorder.completions, [.finished])
   }
 
   @Test("a closure that ends it is called no more, and the upstream is cancelled before the end comes")
@@ -76,10 +77,10 @@ struct PublisherHandleTests {
     upstream.send(1)
     upstream.send(2)
     upstream.send(completion: .finished)
-    #expect(calls == 1)
-    #expect(recorder.values == [])
-    #expect(recorder.completions == [.failure(.transient)])
-    #expect(cancelsAtEnd == 1)
+    expectEqual(calls, 1)
+    expectEqual(recorder.values, [])
+    expectEqual(recorder.completions, [.failure(.transient)])
+    expectEqual(cancelsAtEnd, 1)
   }
 
   @Test("nothing comes back into a closure: what a subscriber asks for inside of a value comes after it")
@@ -98,9 +99,9 @@ struct PublisherHandleTests {
         emitter.send(completion: end)
       }
       .subscribe(recorder)
-    #expect(deepest == 1)
-    #expect(recorder.values.count == 1_000)
-    #expect(recorder.values.last == 500_500)
+    expectEqual(deepest, 1)
+    expectEqual(recorder.values.count, 1_000)
+    expectEqual(recorder.values.last, 500_500)
   }
 
   @Test("what a closure has the upstream send is handled after it, in order, with the end behind it")
@@ -122,8 +123,8 @@ struct PublisherHandleTests {
       }
       .subscribe(recorder)
     upstream.send(1)
-    #expect(recorder.values == [1, 6, 60])
-    #expect(recorder.completions == [.finished])
+    expectEqual(recorder.values, [1, 6, 60])
+    expectEqual(recorder.completions, [.finished])
   }
 
   @Test("a value from inside a closure for which nothing is sent is made good")
@@ -138,8 +139,8 @@ struct PublisherHandleTests {
         emitter.send(completion: end)
       }
       .subscribe(recorder)
-    #expect(upstream.send(1) == .max(1))
-    #expect(recorder.values == [1])
+    expectEqual(upstream.send(1), .max(1))
+    expectEqual(recorder.values, [1])
   }
 
   @Test("the closure for the end may send values before it, as they are asked for")
@@ -153,10 +154,10 @@ struct PublisherHandleTests {
         emitter.send(completion: end)
       }
       .subscribe(recorder)
-    #expect(recorder.values == [])
+    expectEqual(recorder.values, [])
     recorder.request(.max(1))
-    #expect(recorder.values == [3])
-    #expect(recorder.completions == [.finished])
+    expectEqual(recorder.values, [3])
+    expectEqual(recorder.completions, [.finished])
   }
 
   @Test("passes a cancel up, and lets go of what its memory holds")
@@ -176,7 +177,7 @@ struct PublisherHandleTests {
         .subscribe(recorder)
       recorder.cancel()
     }
-    #expect(upstream.cancelCount == 1)
+    expectEqual(upstream.cancelCount, 1)
     #expect(released == nil)
   }
 
@@ -187,8 +188,8 @@ struct PublisherHandleTests {
     upstream.pairwise().subscribe(recorder)
     let another = EventLog<Void>()
     upstream.connections.first?.send(subscription: AnyCancellableSubscription { another.write(()) })
-    #expect(another.count == 1)
-    #expect(recorder.subscription.map { "\($0)" } == "Pairwise")
+    expectEqual(another.count, 1)
+    expectEqual(recorder.subscription.map { "\($0)" }, "Pairwise")
   }
 }
 

@@ -1,4 +1,5 @@
 import Combine
+import Expectations
 import Rebound
 import ReboundTesting
 import Testing
@@ -36,7 +37,7 @@ struct AdmissionControlTests {
     upstream.send(completion: .finished)
     recorder.cancel()
     #expect(recorder.isFinished)
-    #expect(gate.settled.entries == ["7 succeeded"])
+    expectEqual(gate.settled.entries, ["7 succeeded"])
   }
 
   @Test("a cancel counts as a success after a value, and as a cancel before", arguments: [true, false])
@@ -45,7 +46,7 @@ struct AdmissionControlTests {
     gate.answers.entries[0](.success(7))
     if hasValue { upstream.send(1) }
     recorder.cancel()
-    #expect(gate.settled.entries == [hasValue ? "7 succeeded" : "7 cancelled"])
+    expectEqual(gate.settled.entries, [hasValue ? "7 succeeded" : "7 cancelled"])
   }
 
   @Test("what is granted behind a cancel is given back at once")
@@ -53,8 +54,8 @@ struct AdmissionControlTests {
     upstream.protected(by: gate).subscribe(recorder)
     recorder.cancel()
     gate.answers.entries[0](.success(7))
-    #expect(gate.settled.entries == ["7 cancelled"])
-    #expect(upstream.subscriptionCount == 0)
+    expectEqual(gate.settled.entries, ["7 cancelled"])
+    expectEqual(upstream.subscriptionCount, 0)
   }
 
   @Test("what is granted just before a cancel, which comes before the execution is woken, is given back")
@@ -67,8 +68,8 @@ struct AdmissionControlTests {
         recorder.cancel()
       }
     ])
-    #expect(gate.settled.entries == ["7 cancelled"])
-    #expect(upstream.subscriptionCount == 0)
+    expectEqual(gate.settled.entries, ["7 cancelled"])
+    expectEqual(upstream.subscriptionCount, 0)
   }
 
   @Test("what is granted behind the cancel of a function is given back at once")
@@ -78,6 +79,6 @@ struct AdmissionControlTests {
     task.cancel()
     await #expect(throws: CancellationError.self) { try await task.value }
     gate.answers.entries[0](.success(7))
-    #expect(gate.settled.entries == ["7 cancelled"])
+    expectEqual(gate.settled.entries, ["7 cancelled"])
   }
 }

@@ -1,4 +1,5 @@
 import Combine
+import Expectations
 import Rebound
 import ReboundTesting
 import StreamSupport
@@ -45,20 +46,14 @@ struct CancelInsideTests {
     }
     let count = told.count
     if number > 0, count >= number {
-      #expect(
-        recorder.events.count == told.entries[number - 1],
-        "something came behind the cancel in \(number)"
-      )
+      expectEqual(recorder.events.count, told.entries[number - 1], "something came behind the cancel in \(number)")
     }
     subject.release()
     scheduler.advance(by: .seconds(100))
-    #expect(scheduler.pendingCount == 0)
+    expectEqual(scheduler.pendingCount, 0)
     #expect(subject.isIdle())
-    #expect(
-      subject.log.counts.ended == 1,
-      "\(course): the machine heard of two ends with a cancel in \(number)"
-    )
-    #expect(subject.log.counts.overlaps == 0)
+    expectEqual(subject.log.counts.ended, 1, "\(course): the machine heard of two ends with a cancel in \(number)")
+    expectEqual(subject.log.counts.overlaps, 0)
     withExtendedLifetime(listener) {}
     return count
   }
@@ -115,7 +110,7 @@ struct CancelInsideTests {
         _ = await made.result
         subject.release()
         scheduler.advance(by: .seconds(100))
-        #expect(scheduler.pendingCount == 0)
+        expectEqual(scheduler.pendingCount, 0)
         #expect(subject.isIdle(), "\(course), cancelled in \(number)")
         withExtendedLifetime(listener) {}
       }
@@ -147,10 +142,10 @@ struct CancelInsideTests {
         }
         if number == 0 { count = told.count }
         if number > 0, told.count >= number, recorder.cancelTime != nil {
-          #expect(delivered(to: recorder) == told.entries[number - 1], "\(fails): behind the cancel in \(number)")
+          expectEqual(delivered(to: recorder), told.entries[number - 1], "\(fails): behind the cancel in \(number)")
         }
         scheduler.advance(by: .seconds(100))
-        #expect(scheduler.pendingCount == 0)
+        expectEqual(scheduler.pendingCount, 0)
         #expect(subject.isIdle())
         withExtendedLifetime(listener) {}
         number += 1
@@ -199,11 +194,11 @@ struct CancelInsideTests {
     subject.protect(upstream.eraseToAnyPublisher(), scheduler.time).subscribe(recorder)
     subject.release()
     scheduler.advance(by: .seconds(100))
-    #expect(upstream.subscriptionCount == 1)
-    #expect(cancels.count == 1)
-    #expect(recorder.events.count == 1)
-    #expect(subject.log.counts == .init(begun: 1, ended: 1, cancelled: 1))
-    #expect(scheduler.pendingCount == 0)
+    expectEqual(upstream.subscriptionCount, 1)
+    expectEqual(cancels.count, 1)
+    expectEqual(recorder.events.count, 1)
+    expectEqual(subject.log.counts, .init(begun: 1, ended: 1, cancelled: 1))
+    expectEqual(scheduler.pendingCount, 0)
     #expect(subject.isIdle())
   }
 
@@ -220,13 +215,13 @@ struct CancelInsideTests {
     scheduler.advance(by: .seconds(100))
     // One that hands on the subscription of the upstream cannot be cancelled before that.
     guard recorder.cancelTime != nil else {
-      #expect(moment == .before)
+      expectEqual(moment, .before)
       return
     }
-    #expect(upstream.subscriptionCount == 1)
-    #expect(cancels.count == 1)
+    expectEqual(upstream.subscriptionCount, 1)
+    expectEqual(cancels.count, 1)
     #expect(recorder.values.isEmpty && recorder.completions.isEmpty)
-    #expect(scheduler.pendingCount == 0)
+    expectEqual(scheduler.pendingCount, 0)
     #expect(subject.isIdle())
   }
 

@@ -1,3 +1,4 @@
+import Expectations
 import Rebound
 import StreamSupport
 import Testing
@@ -72,6 +73,6 @@ struct CancelledTaskTests {
     }
     task.cancel()
     await #expect(throws: CancellationError.self) { try await task.value }
-    #expect(calls.count == 0)
+    expectEqual(calls.count, 0)
   }
 }

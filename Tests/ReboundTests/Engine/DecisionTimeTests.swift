@@ -1,4 +1,5 @@
 import Combine
+import Expectations
 import Rebound
 import ReboundTesting
 import StreamSupport
@@ -106,7 +107,7 @@ struct DecisionTimeTests {
           // Whoever shares a call decides what its failure means to it.
           expectOneReading("an attempt ends", decisions: row.sharesCalls ? 2 : 1)
         }
-        #expect(recorder.completions.count == 1)
+        expectEqual(recorder.completions.count, 1)
         begin().cancel()
         expectOneReading("it is cancelled")
       }
@@ -130,9 +131,9 @@ struct DecisionTimeTests {
         elapsed
       }
     }
-    #expect(elapsed.count == 4)
-    #expect(elapsed[0] == elapsed[1])
-    #expect(elapsed[2] == elapsed[3])
+    expectEqual(elapsed.count, 4)
+    expectEqual(elapsed[0], elapsed[1])
+    expectEqual(elapsed[2], elapsed[3])
     #expect(elapsed[1] < elapsed[2])
   }
 
@@ -150,9 +151,9 @@ struct DecisionTimeTests {
       return
     }
     // From the second reading on to ten seconds after the first.
-    #expect(wait == .milliseconds(9_999))
-    #expect(time.delays == [wait])
-    #expect((recorders[2].failure as? RateLimited)?.retryAfter == retryAfter)
+    expectEqual(wait, .milliseconds(9_999))
+    expectEqual(time.delays, [wait])
+    expectEqual((recorders[2].failure as? RateLimited)?.retryAfter, retryAfter)
   }
 
   @Test("a breaker that refuses names one moment")
@@ -165,7 +166,7 @@ struct DecisionTimeTests {
     upstream.protected(by: breaker, time: time.source).subscribe(refused)
     let refusal = try #require(refused.failure as? CircuitOpen)
     let (retryAfter, outFor) = (try #require(refusal.retryAfter), try #require(refusal.outFor))
-    #expect(retryAfter + outFor == .seconds(10))
+    expectEqual(retryAfter + outFor, .seconds(10))
   }
 
   @Test("a retry that has no time left has waited as long as it says")
@@ -179,9 +180,9 @@ struct DecisionTimeTests {
     upstream.send(completion: .failure(TestFailure.transient))
     time.ring()
     upstream.send(completion: .failure(TestFailure.transient))
-    #expect(log.entries.count == 2)
-    #expect(time.delays == [.seconds(1)])
-    #expect((recorder.failure as? ExhaustedAfter)?.elapsed == log.entries.last?.elapsed)
+    expectEqual(log.entries.count, 2)
+    expectEqual(time.delays, [.seconds(1)])
+    expectEqual((recorder.failure as? ExhaustedAfter)?.elapsed, log.entries.last?.elapsed)
   }
 
   @Test("a limit of time that is reached has been waited for as long as it says")
@@ -195,7 +196,7 @@ struct DecisionTimeTests {
       Issue.record("\(log.entries)")
       return
     }
-    #expect(told == failure)
+    expectEqual(told, failure)
     #expect(failure.elapsed >= failure.limit)
   }
 
@@ -216,7 +217,7 @@ struct DecisionTimeTests {
     }
     let served = try #require(recorders[1].values.first)
     let ages = log.entries.compactMap { if case .staleIfError(_, let age, _) = $0 { age } else { nil } }
-    #expect(ages == [served.age])
+    expectEqual(ages, [served.age])
   }
 }
 

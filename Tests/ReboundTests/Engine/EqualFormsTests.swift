@@ -1,4 +1,5 @@
 import Combine
+import Expectations
 import Rebound
 import ReboundTesting
 import Testing
@@ -19,7 +20,7 @@ struct EqualFormsTests {
       for line in publisher.events { for word in Self.words where line.contains(word) { seen.insert(word) } }
     }
     // What the scripts are to reach.
-    #expect(seen == Set(Self.words))
+    expectEqual(seen, Set(Self.words))
   }
 
   private static let words = [

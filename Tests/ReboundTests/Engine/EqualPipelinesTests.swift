@@ -1,4 +1,5 @@
 import Combine
+import Expectations
 import Rebound
 import ReboundTelemetry
 import ReboundTesting
@@ -27,7 +28,7 @@ struct EqualPipelinesTests {
       if publisher.results.contains("cancelled") { seen.insert("cancelled") }
     }
     // What the scripts are to reach.
-    #expect(seen == Set(Self.words + ["cancelled"]))
+    expectEqual(seen, Set(Self.words + ["cancelled"]))
   }
 
   private static let words = [

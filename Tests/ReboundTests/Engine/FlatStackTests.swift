@@ -1,4 +1,5 @@
 import Combine
+import Expectations
 import Rebound
 import ReboundTesting
 import Testing
@@ -46,7 +47,7 @@ struct FlatStackTests {
     } else {
       protected.protected(by: RepeatPolicy(clamping: Self.some), time: time).subscribe(recorder)
     }
-    #expect(recorder.completions.count == 1)
+    expectEqual(recorder.completions.count, 1)
     expectFlat(Self.some)
   }
 
@@ -81,7 +82,7 @@ struct FlatStackTests {
     }
     let policy = RetryPolicy<any Error>(clamping: Self.many, backoff: .immediate)
     call.retry(policy, rejecting: { _ in TestFailure.transient }, time: time).subscribe(recorder)
-    #expect(recorder.completions.count == 1)
+    expectEqual(recorder.completions.count, 1)
     expectFlat(Self.many + 1)
   }
 
@@ -99,8 +100,8 @@ struct FlatStackTests {
       call.append(next.setFailureType(to: (any Error).self).coalesced(by: coalescer, for: "second")).subscribe(recorder)
     }
     gate.send(completion: .finished)
-    #expect(recorders.count(where: \.isFinished) == recorders.count)
-    #expect(coalescer.inFlightCount == 0)
+    expectEqual(recorders.count(where: \.isFinished), recorders.count)
+    expectEqual(coalescer.inFlightCount, 0)
     expectFlat(1_000)
   }
 }

@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import Rebound
 import Testing
@@ -238,8 +239,8 @@ struct InvalidPolicyTests {
   )
   func refuses(_ refusal: Refusal) {
     let error = #expect(throws: InvalidPolicy.self) { try refusal.make() }
-    #expect(error?.description == refusal.text)
-    #expect(error?.setting.allSatisfy { $0.isLetter || $0 == "." } == true, "a name as it is written in code")
+    expectEqual(error?.description, refusal.text)
+    expectEqual(error?.setting.allSatisfy { $0.isLetter || $0 == "." }, true, "a name as it is written in code")
   }
 
   @Test("a policy of one's own refuses its settings in the same words; none is never refused")
@@ -251,21 +252,21 @@ struct InvalidPolicyTests {
     let error = #expect(throws: InvalidPolicy.self) {
       try throttle.require("limit", 0, "Give at least 1.") { $0 >= 1 }
     }
-    #expect(error == InvalidPolicy(throttle, "limit", 0, "Give at least 1."))
-    #expect(error?.description == "Throttle: limit is 0. Give at least 1.")
+    expectEqual(error, InvalidPolicy(throttle, "limit", 0, "Give at least 1."))
+    expectEqual(error?.description, "Throttle: limit is 0. Give at least 1.")
   }
 
   @Test("no standard policy is refused")
   func standards() {
-    #expect(AdaptiveThrottlePolicy.standard.factor == 2)
-    #expect(Hedge.standard.maxHedges == 1)
-    #expect(MetastabilityPolicy.standard.attemptsPerRequest == 1.5)
-    #expect(TokenRefreshPolicy.standard.maxRefreshes == 5)
+    expectEqual(AdaptiveThrottlePolicy.standard.factor, 2)
+    expectEqual(Hedge.standard.maxHedges, 1)
+    expectEqual(MetastabilityPolicy.standard.attemptsPerRequest, 1.5)
+    expectEqual(TokenRefreshPolicy.standard.maxRefreshes, 5)
   }
 
   @Test("says the same to people, who may have written the setting")
   func words() {
     let error = InvalidPolicy(PolicyKind("throttle"), "limit", 0, "Give at least 1.")
-    #expect(error.localizedDescription == error.description)
+    expectEqual(error.localizedDescription, error.description)
   }
 }

@@ -1,4 +1,5 @@
 import Combine
+import Expectations
 import Rebound
 import ReboundTesting
 import Testing
@@ -15,7 +16,7 @@ struct PolicyRunTests {
     scheduler.advance(by: .seconds(1))
     #expect(recorder.completion == nil)
     scheduler.advance(by: .seconds(1))
-    #expect(recorder.failure as? TestFailure == .permanent)
+    expectEqual(recorder.failure as? TestFailure, .permanent)
 
     try Simulation(seed: 1).run {
       let start = TimeSource.current.now

@@ -1,4 +1,5 @@
 import Combine
+import Expectations
 import Foundation
 import Rebound
 import ReboundTesting
@@ -35,19 +36,19 @@ struct PolicyContractTests {
     cancels: Int = 1
   ) {
     let (events, attempts) = (recorder.events.count, upstream.subscriptionCount)
-    #expect(subject.log.counts == .init(begun: 1, ended: 1, cancelled: cancels))
-    #expect(scheduler.pendingCount == 0)
+    expectEqual(subject.log.counts, .init(begun: 1, ended: 1, cancelled: cancels))
+    expectEqual(scheduler.pendingCount, 0)
     for connection in upstream.connections {
       connection.send(7)
       connection.send(completion: row.passing)
     }
     subject.release()
     scheduler.advance(by: .seconds(100))
-    #expect(recorder.events.count == events)
-    #expect(upstream.subscriptionCount == attempts)
+    expectEqual(recorder.events.count, events)
+    expectEqual(upstream.subscriptionCount, attempts)
     #expect(subject.isIdle())
-    #expect(subject.log.counts == .init(begun: 1, ended: 1, cancelled: cancels))
-    #expect(scheduler.pendingCount == 0)
+    expectEqual(subject.log.counts, .init(begun: 1, ended: 1, cancelled: cancels))
+    expectEqual(scheduler.pendingCount, 0)
   }
 
   // MARK: (a) State
@@ -65,13 +66,13 @@ struct PolicyContractTests {
     }
     subject.release()
     subject.release()
-    #expect(upstream.subscriptionCount == other.subscriptionCount)
-    #expect(upstream.subscriptionCount == min(row.attempts, 5))
-    #expect(one.completions.count == two.completions.count)
+    expectEqual(upstream.subscriptionCount, other.subscriptionCount)
+    expectEqual(upstream.subscriptionCount, min(row.attempts, 5))
+    expectEqual(one.completions.count, two.completions.count)
     one.cancel()
     two.cancel()
-    #expect(subject.log.counts.ended == 2)
-    #expect(subject.log.counts.overlaps == 0)
+    expectEqual(subject.log.counts.ended, 2)
+    expectEqual(subject.log.counts.overlaps, 0)
   }
 
   @Test("a cancel of one execution leaves the other alone", arguments: PolicyUnderTest.all)
@@ -85,11 +86,11 @@ struct PolicyContractTests {
     other.send(1)
     other.send(completion: row.passing)
     #expect(one.values.isEmpty && one.completions.isEmpty)
-    #expect(two.values == [1])
-    #expect(two.completions.count == 1)
-    #expect(subject.log.counts == .init(begun: 2, ended: 2, cancelled: 1))
+    expectEqual(two.values, [1])
+    expectEqual(two.completions.count, 1)
+    expectEqual(subject.log.counts, .init(begun: 2, ended: 2, cancelled: 1))
     #expect(subject.isIdle())
-    #expect(scheduler.pendingCount == 0)
+    expectEqual(scheduler.pendingCount, 0)
   }
 
   // MARK: (b) Cancel
@@ -110,9 +111,9 @@ struct PolicyContractTests {
     )
     subject.release()
     #expect(events.events.isEmpty)
-    #expect(upstream.subscriptionCount == 0)
-    #expect(subject.log.counts == .init())
-    #expect(scheduler.pendingCount == 0)
+    expectEqual(upstream.subscriptionCount, 0)
+    expectEqual(subject.log.counts, .init())
+    expectEqual(scheduler.pendingCount, 0)
     #expect(subject.isIdle())
   }
 
@@ -123,7 +124,7 @@ struct PolicyContractTests {
     let recorder = subscribe(subject)
     if row.wait == .afterAnEnd { upstream.send(completion: row.again) }
     #expect(subject.isWaiting())
-    #expect(upstream.subscriptionCount == (row.wait == .afterAnEnd ? 1 : 0))
+    expectEqual(upstream.subscriptionCount, row.wait == .afterAnEnd ? 1 : 0)
     recorder.cancel()
     recorder.cancel()
     expectNothingIsLeft(of: subject, row, recorder)
@@ -138,11 +139,11 @@ struct PolicyContractTests {
     if !isFirst, row.triesAgain {
       upstream.send(completion: row.again)
       subject.release()
-      #expect(upstream.subscriptionCount == 2)
+      expectEqual(upstream.subscriptionCount, 2)
     }
     let connection = try #require(upstream.connections.last)
     recorder.cancel()
-    #expect(connection.cancelCount == 1)
+    expectEqual(connection.cancelCount, 1)
     expectNothingIsLeft(of: subject, row, recorder)
   }
 
@@ -156,9 +157,9 @@ struct PolicyContractTests {
     }
     subject.release()
     let connection = try #require(upstream.connections.last)
-    #expect(connection.send(1) == .none)
-    #expect(connection.cancelCount == 1)
-    #expect(recorder.values == [1])
+    expectEqual(connection.send(1), .none)
+    expectEqual(connection.cancelCount, 1)
+    expectEqual(recorder.values, [1])
     expectNothingIsLeft(of: subject, row, recorder)
   }
 
@@ -169,7 +170,7 @@ struct PolicyContractTests {
     subject.protect(upstream.eraseToAnyPublisher(), scheduler.time).subscribe(recorder.cancellingAtItsEnd)
     subject.release()
     upstream.send(completion: row.passing)
-    #expect(recorder.completions.count == 1)
+    expectEqual(recorder.completions.count, 1)
     expectNothingIsLeft(of: subject, row, recorder, cancels: 0)
   }
 
@@ -183,9 +184,9 @@ struct PolicyContractTests {
     subject.release()
     upstream.send(1)
     upstream.send(completion: .failure(CancellationError()))
-    #expect(recorder.values == [1])
+    expectEqual(recorder.values, [1])
     #expect(recorder.failure is CancellationError)
-    #expect(upstream.subscriptionCount == 1)
+    expectEqual(upstream.subscriptionCount, 1)
     expectNothingIsLeft(of: subject, row, recorder)
   }
 
@@ -196,13 +197,13 @@ struct PolicyContractTests {
     let subject = try row.make(scheduler)
     let recorder = subscribe(subject, requesting: .max(2))
     subject.release()
-    #expect(requested(upstream.connections.last) == .max(2))
+    expectEqual(requested(upstream.connections.last), .max(2))
     for value in 1...5 { upstream.send(value) }
-    #expect(recorder.values == [1, 2])
+    expectEqual(recorder.values, [1, 2])
     recorder.request(.max(1))
-    #expect(requested(upstream.connections.last) == .max(3))
+    expectEqual(requested(upstream.connections.last), .max(3))
     for value in 6...9 { upstream.send(value) }
-    #expect(recorder.values == [1, 2, 6])
+    expectEqual(recorder.values, [1, 2, 6])
     recorder.cancel()
   }
 
@@ -215,9 +216,9 @@ struct PolicyContractTests {
     try subject.block()
     let recorder = subscribe(subject, requesting: .max(1))
     recorder.request(.max(1))
-    #expect(upstream.subscriptionCount == 0)
+    expectEqual(upstream.subscriptionCount, 0)
     subject.release()
-    #expect(requested(upstream.connections.last) == .max(2))
+    expectEqual(requested(upstream.connections.last), .max(2))
     recorder.cancel()
   }
 
@@ -229,10 +230,10 @@ struct PolicyContractTests {
     upstream.send(completion: row.again)
     recorder.request(.max(1))
     subject.release()
-    #expect(upstream.subscriptionCount == 2)
-    #expect(requested(upstream.connections.last) == .max(3))
+    expectEqual(upstream.subscriptionCount, 2)
+    expectEqual(requested(upstream.connections.last), .max(3))
     for value in 2...9 { upstream.send(value) }
-    #expect(recorder.values == [1, 2, 3, 4])
+    expectEqual(recorder.values, [1, 2, 3, 4])
     recorder.cancel()
   }
 
@@ -250,10 +251,10 @@ struct PolicyContractTests {
     connection.send(2)
     connection.send(completion: row.again)
     subject.release()
-    #expect(recorder.values == [1])
-    #expect(recorder.completions.count == 1)
-    #expect(upstream.subscriptionCount == 1)
-    #expect(subject.log.counts == .init(begun: 1, ended: 1))
+    expectEqual(recorder.values, [1])
+    expectEqual(recorder.completions.count, 1)
+    expectEqual(upstream.subscriptionCount, 1)
+    expectEqual(subject.log.counts, .init(begun: 1, ended: 1))
     #expect(subject.isIdle())
   }
 
@@ -271,17 +272,17 @@ struct PolicyContractTests {
     first.send(completion: row.passing)
     first.send(1)
     subject.release()
-    #expect(upstream.subscriptionCount == 2)
+    expectEqual(upstream.subscriptionCount, 2)
     first.send(2)
     first.send(completion: row.passing)
     first.send(completion: row.again)
     subject.release()
-    #expect(upstream.subscriptionCount == 2)
+    expectEqual(upstream.subscriptionCount, 2)
     upstream.send(3)
     upstream.send(completion: row.passing)
-    #expect(recorder.values == [3])
-    #expect(recorder.completions.count == 1)
-    #expect(subject.log.counts == .init(begun: 1, ended: 1))
+    expectEqual(recorder.values, [3])
+    expectEqual(recorder.completions.count, 1)
+    expectEqual(subject.log.counts, .init(begun: 1, ended: 1))
   }
 
   @Test("an upstream that sends before its subscription, or never has one, ends once", arguments: PolicyUnderTest.all)
@@ -297,8 +298,8 @@ struct PolicyContractTests {
     let recorder = subscribe(subject, to: lawless)
     subject.release()
     #expect(recorder.values.isEmpty)
-    #expect(recorder.completions.count == 1)
-    #expect(subject.log.counts == .init(begun: 1, ended: 1))
+    expectEqual(recorder.completions.count, 1)
+    expectEqual(subject.log.counts, .init(begun: 1, ended: 1))
     #expect(subject.isIdle())
   }
 
@@ -321,18 +322,18 @@ struct PolicyContractTests {
       return
     case .attempts(let make):
       let recorder = subscribe(try make(many), to: ending { $0 > many ? .finished : row.again })
-      #expect(depths.count == many + 1)
-      #expect(recorder.completions.count == 1)
+      expectEqual(depths.count, many + 1)
+      expectEqual(recorder.completions.count, 1)
     case .executions(let make):
       let subject = try make(scheduler, many)
       try subject.block()
       let upstream = ending { _ in .finished }
       let recorders = (0..<many).map { _ in subscribe(subject, to: upstream) }
-      #expect(depths.count == 0)
+      expectEqual(depths.count, 0)
       // The second one for what a second of the scheduler did not reach.
       for _ in 0..<2 { subject.release() }
-      #expect(depths.count == many)
-      #expect(recorders.count(where: \.isFinished) == many)
+      expectEqual(depths.count, many)
+      expectEqual(recorders.count(where: \.isFinished), many)
       #expect(subject.isIdle())
     }
     // AddressSanitizer keeps such a variable elsewhere, in a place that it does not use again soon.
@@ -370,7 +371,7 @@ struct PolicyContractTests {
       }
     case .cancelled: recorder.cancel()
     }
-    #expect(subject.log.reads == row.reads[course])
+    expectEqual(subject.log.reads, row.reads[course])
     #expect(subject.log.mostReadsInADecision <= 1)
   }
 
@@ -383,7 +384,7 @@ struct PolicyContractTests {
     let subject = try row.make(scheduler)
     if course == .waiting, row.wait == .beforeTheFirst { try subject.block() }
     _ = await result(of: subject, ends(of: row, course))
-    #expect(subject.log.reads == row.functionReads[course] ?? row.reads[course])
+    expectEqual(subject.log.reads, row.functionReads[course] ?? row.reads[course])
     #expect(subject.log.mostReadsInADecision <= 1)
   }
 
@@ -394,9 +395,9 @@ struct PolicyContractTests {
       _ = subscribe(subject)
       upstream.send(completion: .failure(TestFailure.transient))
     }
-    #expect(upstream.subscriptionCount == 1)
-    #expect(subject.log.reads == 2)
-    #expect(subject.log.mostReadsInADecision == 1)
+    expectEqual(upstream.subscriptionCount, 1)
+    expectEqual(subject.log.reads, 2)
+    expectEqual(subject.log.mostReadsInADecision, 1)
   }
 
   @Test("a limit of time reads it once when it is reached, and so does a refused wait")
@@ -406,13 +407,13 @@ struct PolicyContractTests {
     let readsBefore = timeout.log.reads
     scheduler.advance(by: .seconds(1))
     #expect(recorder.failure is TimedOut)
-    #expect(timeout.log.reads == readsBefore + 1)
-    #expect(timeout.log.mostReadsInADecision == 1)
+    expectEqual(timeout.log.reads, readsBefore + 1)
+    expectEqual(timeout.log.mostReadsInADecision, 1)
     let limiter = try RateLimiter("service", policy: .tokenBucket(1, per: .seconds(1)))
     try limiter.acquire(on: scheduler.time)
     let limited = PolicySubject(limiter)
     #expect(subscribe(limited).failure is RateLimited)
-    #expect(limited.log.reads == 1)
+    expectEqual(limited.log.reads, 1)
   }
 
   // MARK: (g) Asynchronous functions
@@ -489,16 +490,16 @@ struct PolicyContractTests {
     if isBlocked { try publisher.block() }
     let expected = try #require(published(by: publisher, ends))
     switch (result, expected) {
-    case (.success(let one), .success(let other)): #expect(one == other)
-    case (.failure(let one), .failure(let other)): #expect(one as? TestFailure == other as? TestFailure)
+    case (.success(let one), .success(let other)): expectEqual(one, other)
+    case (.failure(let one), .failure(let other)): expectEqual(one as? TestFailure, other as? TestFailure)
     case (let one, let other): Issue.record("the function has \(one), the publisher \(other)")
     }
-    #expect(scheduler.pendingCount == 0)
+    expectEqual(scheduler.pendingCount, 0)
     // A breaker that has opened lets the next one in then.
     scheduler.advance(by: .seconds(1))
     for subject in [function, publisher] {
-      #expect(subject.log.counts.cancelled == 0)
-      #expect(subject.log.counts.ended == subject.log.counts.begun)
+      expectEqual(subject.log.counts.cancelled, 0)
+      expectEqual(subject.log.counts.ended, subject.log.counts.begun)
       #expect(subject.isIdle())
     }
   }
@@ -517,9 +518,9 @@ struct PolicyContractTests {
     }
     task.cancel()
     await #expect(throws: CancellationError.self) { try await task.value }
-    #expect(calls.count == 0)
-    #expect(scheduler.pendingCount == 0)
-    #expect(subject.log.counts == .init(begun: 0, ended: 0, cancelled: 0))
+    expectEqual(calls.count, 0)
+    expectEqual(scheduler.pendingCount, 0)
+    expectEqual(subject.log.counts, .init(begun: 0, ended: 0, cancelled: 0))
     subject.release()
     #expect(subject.isIdle())
   }
@@ -539,9 +540,9 @@ struct PolicyContractTests {
     while !subject.isWaiting() { await Task.yield() }
     task.cancel()
     await #expect(throws: (any Error).self) { try await task.value }
-    #expect(scheduler.pendingCount == 0)
-    #expect(calls.count == (row.wait == .afterAnEnd ? 1 : 0))
-    #expect(subject.log.counts == .init(begun: 1, ended: 1, cancelled: 1))
+    expectEqual(scheduler.pendingCount, 0)
+    expectEqual(calls.count, row.wait == .afterAnEnd ? 1 : 0)
+    expectEqual(subject.log.counts, .init(begun: 1, ended: 1, cancelled: 1))
     subject.release()
     #expect(subject.isIdle())
   }
@@ -563,8 +564,8 @@ struct PolicyContractTests {
     }
     task.cancel()
     await #expect(throws: CancellationError.self) { try await task.value }
-    #expect(scheduler.pendingCount == 0)
-    #expect(subject.log.counts.cancelled == subject.log.counts.begun)
+    expectEqual(scheduler.pendingCount, 0)
+    expectEqual(subject.log.counts.cancelled, subject.log.counts.begun)
     #expect(subject.isIdle())
   }
 
@@ -591,7 +592,7 @@ struct PolicyContractTests {
       struct Holder { let policy: any Policy }
       """
     let types = Conformances.types(in: text, conformingTo: "Policy")
-    #expect(types == ["Plain", "Extended", "Extended.Inner", "Guarded.Broken"])
+    expectEqual(types, ["Plain", "Extended", "Extended.Inner", "Guarded.Broken"])
   }
 
   @Test("every policy of the sources is in the table, or says why not, or where it keeps the contract")

@@ -1,5 +1,6 @@
 import Combine
 import Dispatch
+import Expectations
 import ReboundTesting
 import Testing
 
@@ -48,8 +49,9 @@ struct PolicySubscriptionTests {
       }
     )
     upstream.send(1)
-    #expect(
-      log.entries == [
+    expectEqual(
+      log.entries,
+      [
         "subscribed", "1 begins", "cancelled: 1", "1 ends", "subscribed", "2 begins", "2 ends", "finished",
       ]
     )
@@ -77,8 +79,8 @@ struct PolicySubscriptionTests {
         }
       )
     }
-    #expect(log.entries == ["1 begins", "1 ends", "failed"])
-    #expect(upstream.cancelCount == 1)
+    expectEqual(log.entries, ["1 begins", "1 ends", "failed"])
+    expectEqual(upstream.cancelCount, 1)
     withExtendedLifetime(subscription) {}
   }
 
@@ -99,8 +101,9 @@ struct PolicySubscriptionTests {
       }
     )
     upstream.send(1)
-    #expect(
-      log.entries == [
+    expectEqual(
+      log.entries,
+      [
         "subscribed", "1 begins", "cancelled: 1", "1 ends", "subscribed", "2 begins", "2 ends", "finished",
       ]
     )
@@ -114,11 +117,11 @@ struct PolicySubscriptionTests {
       to: upstream.protected(by: policy),
       inside: { _ in policy.wakers.entries.last?.wake() }
     )
-    #expect(upstream.subscriptionCount == 0)
+    expectEqual(upstream.subscriptionCount, 0)
     policy.wakers.entries.last?.wake()
     upstream.send(1)
-    #expect(log.entries == ["1 begins", "1 ends", "failed"])
-    #expect(upstream.cancelCount == 1)
+    expectEqual(log.entries, ["1 begins", "1 ends", "failed"])
+    expectEqual(upstream.cancelCount, 1)
     withExtendedLifetime(subscription) {}
   }
 
@@ -130,11 +133,11 @@ struct PolicySubscriptionTests {
       return .max(1)
     })
     upstream.timeout(.total(.seconds(1))).subscribe(recorder)
-    #expect(upstream.send(1) == .none)
-    #expect(recorder.values == [1])
+    expectEqual(upstream.send(1), .none)
+    expectEqual(recorder.values, [1])
     #expect(recorder.completion == nil)
-    #expect(upstream.cancelCount == 1)
-    #expect(scheduler.pendingCount == 0)
+    expectEqual(upstream.cancelCount, 1)
+    expectEqual(scheduler.pendingCount, 0)
   }
 
   @Test("an end that waits for a value holds on to nothing once it has come")
@@ -170,10 +173,10 @@ struct PolicySubscriptionTests {
       let subscriber = Forgetful()
       weakly = subscriber
       stream.protected(by: throttle, time: scheduler.time).subscribe(subscriber)
-      #expect(subscriber.values.entries == [1])
+      expectEqual(subscriber.values.entries, [1])
     }
     #expect(weakly == nil)
-    #expect(throttle.snapshot(on: scheduler.time) == .init(requests: 1, accepts: 1, refusalProbability: 0))
+    expectEqual(throttle.snapshot(on: scheduler.time), .init(requests: 1, accepts: 1, refusalProbability: 0))
   }
 
   // MARK: Demand
@@ -193,11 +196,11 @@ struct PolicySubscriptionTests {
       after: { scheduler.time.after($0, $1) }
     )
     upstream.timeout(policy, time: time).subscribe(recorder)
-    #expect(upstream.requests == [.max(1)])
+    expectEqual(upstream.requests, [.max(1)])
     scheduler.advance(by: 4)
     #expect(recorder.completion == nil)
     scheduler.advance(by: 1)
-    #expect((recorder.failure as? TimedOut)?.limit == .seconds(5))
+    expectEqual((recorder.failure as? TimedOut)?.limit, .seconds(5))
   }
 
   // MARK: Waits
@@ -207,14 +210,14 @@ struct PolicySubscriptionTests {
     let recorder = Recorder<Int, any Error>()
     upstream.protected(by: ImpatientPause()).subscribe(recorder)
     scheduler.advance(by: 4)
-    #expect(upstream.subscriptionCount == 0)
+    expectEqual(upstream.subscriptionCount, 0)
     scheduler.advance(by: 1)
-    #expect(upstream.subscriptionCount == 1)
+    expectEqual(upstream.subscriptionCount, 1)
     upstream.send(1)
     upstream.send(completion: .finished)
-    #expect(recorder.values == [1])
+    expectEqual(recorder.values, [1])
     #expect(recorder.isFinished)
-    #expect(scheduler.pendingCount == 0)
+    expectEqual(scheduler.pendingCount, 0)
   }
 
   // MARK: Deadlines
@@ -234,7 +237,7 @@ struct PolicySubscriptionTests {
       Deadline.$current.withValue(Deadline(in: .seconds(1), on: time)) { permit.release() }
       #expect(recorder.isFinished)
     }
-    #expect(seen.entries == [nil, .seconds(60)])
+    expectEqual(seen.entries, [nil, .seconds(60)])
   }
 
   @Test(
@@ -247,12 +250,12 @@ struct PolicySubscriptionTests {
     upstream.protected(by: policy).subscribe(recorder)
     upstream.send(1)
     scheduler.advance(by: 5)
-    #expect(upstream.cancelCount == 1)
+    expectEqual(upstream.cancelCount, 1)
     if parks { policy.wakers.entries.last?.wake() } else { scheduler.advance(by: 1) }
-    #expect(upstream.subscriptionCount == 2)
+    expectEqual(upstream.subscriptionCount, 2)
     upstream.send(2)
     upstream.send(completion: .finished)
-    #expect(recorder.values == [1, 2])
+    expectEqual(recorder.values, [1, 2])
     #expect(recorder.isFinished)
   }
 
@@ -271,7 +274,7 @@ struct PolicySubscriptionTests {
       ForeignCall.$current.withValue("another") { permit.release() }
     }
     #expect(recorder.isFinished)
-    #expect(seen.entries == [true])
+    expectEqual(seen.entries, [true])
   }
 
   @Test(
@@ -287,8 +290,8 @@ struct PolicySubscriptionTests {
     Deadline.$current.withValue(Deadline(in: .seconds(2), on: time)) { request.subscribe(recorder) }
     let overdue = TimedOut(waitingUntil: Deadline(in: .seconds(seconds), on: time), limit: .seconds(seconds))
     upstream.send(completion: .failure(overdue))
-    #expect(upstream.subscriptionCount == (seconds < 2 ? 2 : 1))
-    #expect(recorder.failure?.withoutTrace as? TimedOut == (seconds < 2 ? nil : overdue))
+    expectEqual(upstream.subscriptionCount, seconds < 2 ? 2 : 1)
+    expectEqual(recorder.failure?.withoutTrace as? TimedOut, seconds < 2 ? nil : overdue)
   }
 
   // MARK: Cancels inside of an attempt
@@ -302,7 +305,7 @@ struct PolicySubscriptionTests {
     }
     upstream.protected(by: policy).subscribe(recorder)
     upstream.send(completion: .failure(CancellationError()))
-    #expect(heard.count == 1)
+    expectEqual(heard.count, 1)
     #expect(recorder.completion == nil)
   }
 }

@@ -1,4 +1,5 @@
 import Combine
+import Expectations
 import Rebound
 import ReboundTesting
 import Testing
@@ -68,9 +69,9 @@ struct ReturnedPermitsTests {
       for connection in upstream.connections { connection.send(completion: row.passing) }
     }
     #expect(subject.isIdle())
-    #expect(scheduler.pendingCount == 0)
-    #expect(subject.log.counts.ended == subject.log.counts.begun)
-    #expect(subject.log.counts.overlaps == 0)
+    expectEqual(scheduler.pendingCount, 0)
+    expectEqual(subject.log.counts.ended, subject.log.counts.begun)
+    expectEqual(subject.log.counts.overlaps, 0)
   }
 
   @Test("of a publisher, whatever ends it", arguments: PolicyUnderTest.all, End.allCases)
@@ -132,7 +133,7 @@ struct ReturnedPermitsTests {
     for connection in upstream.connections { connection.send(completion: .failure(TestFailure.permanent)) }
     scheduler.advance(by: .seconds(100))
     #expect(subject.isIdle())
-    #expect(scheduler.pendingCount == 0)
+    expectEqual(scheduler.pendingCount, 0)
   }
 
   // MARK: Functions
@@ -234,6 +235,6 @@ struct ReturnedPermitsTests {
     _ = await task.result
     scheduler.advance(by: .seconds(100))
     #expect(subject.isIdle())
-    #expect(scheduler.pendingCount == 0)
+    expectEqual(scheduler.pendingCount, 0)
   }
 }

@@ -1,4 +1,5 @@
 import Combine
+import Expectations
 import Rebound
 import ReboundTesting
 import StreamSupport
@@ -24,16 +25,16 @@ struct StageContractTests {
   /// What holds after each cancel.
   private func expectNothingIsLeft(of subject: StageUnderTest.Subject, _ recorder: Recorder<Int, any Error>) {
     let (events, attempts) = (recorder.events.count, upstream.subscriptionCount)
-    #expect(scheduler.pendingCount == 0)
+    expectEqual(scheduler.pendingCount, 0)
     for connection in upstream.connections {
-      #expect(connection.cancelCount == 1)
+      expectEqual(connection.cancelCount, 1)
       connection.send(7)
       connection.send(completion: .finished)
     }
     scheduler.advance(by: .seconds(100))
-    #expect(recorder.events.count == events)
-    #expect(upstream.subscriptionCount == attempts)
-    #expect(scheduler.pendingCount == 0)
+    expectEqual(recorder.events.count, events)
+    expectEqual(upstream.subscriptionCount, attempts)
+    expectEqual(scheduler.pendingCount, 0)
     #expect(subject.isIdle())
   }
 
@@ -48,15 +49,15 @@ struct StageContractTests {
     let subject = try row.make(scheduler.time)
     let (one, two) = (subscribe(subject), subscribe(subject))
     passWait(of: row)
-    #expect(upstream.subscriptionCount == (row.sharesCalls ? 1 : 2))
+    expectEqual(upstream.subscriptionCount, row.sharesCalls ? 1 : 2)
     one.cancel()
     upstream.send(1)
     upstream.send(completion: .finished)
     passWait(of: row)
     #expect(one.values.isEmpty && one.completions.isEmpty)
-    #expect(two.values == [1])
+    expectEqual(two.values, [1])
     #expect(two.isFinished)
-    #expect(scheduler.pendingCount == 0)
+    expectEqual(scheduler.pendingCount, 0)
     #expect(subject.isIdle())
   }
 
@@ -83,7 +84,7 @@ struct StageContractTests {
     let subject = try row.make(scheduler.time)
     let recorder = subscribe(subject)
     upstream.send(1)
-    #expect(scheduler.pendingCount == 1)
+    expectEqual(scheduler.pendingCount, 1)
     recorder.cancel()
     expectNothingIsLeft(of: subject, recorder)
   }
@@ -93,7 +94,7 @@ struct StageContractTests {
     let subject = try row.make(scheduler.time)
     let recorder = subscribe(subject)
     passWait(of: row)
-    #expect(upstream.subscriptionCount == 1)
+    expectEqual(upstream.subscriptionCount, 1)
     recorder.cancel()
     recorder.cancel()
     expectNothingIsLeft(of: subject, recorder)
@@ -109,7 +110,7 @@ struct StageContractTests {
     passWait(of: row)
     upstream.send(1)
     passWait(of: row)
-    #expect(recorder.values == [1])
+    expectEqual(recorder.values, [1])
     expectNothingIsLeft(of: subject, recorder)
   }
 
@@ -121,8 +122,8 @@ struct StageContractTests {
     passWait(of: row)
     upstream.send(completion: .finished)
     passWait(of: row)
-    #expect(recorder.completions.count == 1)
-    #expect(scheduler.pendingCount == 0)
+    expectEqual(recorder.completions.count, 1)
+    expectEqual(scheduler.pendingCount, 0)
     #expect(subject.isIdle())
   }
 
@@ -135,8 +136,8 @@ struct StageContractTests {
     scheduler.advance(by: .seconds(100))
     #expect(recorder.values.isEmpty)
     #expect(recorder.failure is CancellationError)
-    #expect(upstream.subscriptionCount == 1)
-    #expect(scheduler.pendingCount == 0)
+    expectEqual(upstream.subscriptionCount, 1)
+    expectEqual(scheduler.pendingCount, 0)
     #expect(subject.isIdle())
   }
 
@@ -149,15 +150,15 @@ struct StageContractTests {
     let numbers = (1...5).publisher.setFailureType(to: (any Error).self)
     subject.protect(numbers.eraseToAnyPublisher()).subscribe(recorder)
     scheduler.advance(by: .seconds(100))
-    #expect(recorder.values == Array([1, 2].prefix(row.valueLimit)))
+    expectEqual(recorder.values, Array([1, 2].prefix(row.valueLimit)))
     recorder.request(.max(1))
     scheduler.advance(by: .seconds(100))
-    #expect(recorder.values == Array([1, 2, 3].prefix(row.valueLimit)))
+    expectEqual(recorder.values, Array([1, 2, 3].prefix(row.valueLimit)))
     recorder.request(.unlimited)
     scheduler.advance(by: .seconds(100))
-    #expect(recorder.values == Array([1, 2, 3, 4, 5].prefix(row.valueLimit)))
+    expectEqual(recorder.values, Array([1, 2, 3, 4, 5].prefix(row.valueLimit)))
     #expect(recorder.isFinished)
-    #expect(scheduler.pendingCount == 0)
+    expectEqual(scheduler.pendingCount, 0)
   }
 
   @Test("one end comes, whatever the upstream sends behind it", arguments: StageUnderTest.all)
@@ -171,11 +172,11 @@ struct StageContractTests {
       connection.send(completion: end)
     }
     scheduler.advance(by: .seconds(100))
-    #expect(recorder.values == [1])
-    #expect(recorder.completions.count == 1)
+    expectEqual(recorder.values, [1])
+    expectEqual(recorder.completions.count, 1)
     #expect(recorder.isFinished)
-    #expect(upstream.subscriptionCount == 1)
-    #expect(scheduler.pendingCount == 0)
+    expectEqual(upstream.subscriptionCount, 1)
+    expectEqual(scheduler.pendingCount, 0)
     #expect(subject.isIdle())
   }
 
@@ -201,7 +202,7 @@ struct StageContractTests {
   @Test("a function ends as a publisher does", arguments: StageUnderTest.all)
   func asyncEnd(row: StageUnderTest) async throws {
     let success = await result(of: try row.make(scheduler.time)) { 1 }
-    #expect(try success.get() == 1)
+    try expectEqual(success.get(), 1)
     let subject = try row.make(scheduler.time)
     let recorder = subscribe(subject)
     for number in 1...3 {
@@ -213,13 +214,13 @@ struct StageContractTests {
     scheduler.advance(by: .seconds(1))
     let failure = await result(of: try row.make(scheduler.time)) { throw TestFailure.permanent }
     if let replacement = row.replacement {
-      #expect(try failure.get() == replacement)
-      #expect(recorder.values == [replacement])
+      try expectEqual(failure.get(), replacement)
+      expectEqual(recorder.values, [replacement])
     } else {
       #expect(throws: TestFailure.permanent) { try failure.get() }
-      #expect(recorder.failure as? TestFailure == .permanent)
+      expectEqual(recorder.failure as? TestFailure, .permanent)
     }
-    #expect(scheduler.pendingCount == 0)
+    expectEqual(scheduler.pendingCount, 0)
   }
 
   @Test("a cancel of a function gives all back, before it begins and while it runs", arguments: StageUnderTest.all)
@@ -241,8 +242,8 @@ struct StageContractTests {
       }
       task.cancel()
       await #expect(throws: CancellationError.self) { try await task.value }
-      #expect(begun.count == (isBegun ? 1 : 0))
-      #expect(scheduler.pendingCount == 0)
+      expectEqual(begun.count, isBegun ? 1 : 0)
+      expectEqual(scheduler.pendingCount, 0)
       #expect(subject.isIdle())
     }
   }
@@ -265,9 +266,9 @@ struct StageContractTests {
     upstream.send(completion: .finished)
     passWait(of: row)
     let published = reads.count
-    #expect(published == row.reads.publisher)
+    expectEqual(published, row.reads.publisher)
     _ = await result(of: try row.make(counting)) { 1 }
-    #expect(reads.count - published == row.reads.function)
+    expectEqual(reads.count - published, row.reads.function)
   }
 
   // MARK: The list

@@ -1,4 +1,5 @@
 import Combine
+import Expectations
 import Rebound
 import ReboundTesting
 import Testing
@@ -38,7 +39,7 @@ struct ExecutionIDTests {
     Self.failing.protected(by: pipeline).subscribe(Recorder<Int, any Error>())
     await #expect(throws: TestFailure.transient) { try await pipeline.run { throw TestFailure.transient } }
     _ = await MadeSequence<Int> { _, _ in throw TestFailure.transient }.protected(by: pipeline).gathered()
-    #expect(ids(log) == Self.twoAttempts(1) + Self.twoAttempts(2) + Self.twoAttempts(3))
+    expectEqual(ids(log), Self.twoAttempts(1) + Self.twoAttempts(2) + Self.twoAttempts(3))
   }
 
   @Test("is another one for each subscription of a publisher, also if they are under way together")
@@ -49,7 +50,7 @@ struct ExecutionIDTests {
     for upstream in upstreams { upstream.protected(by: pipeline).subscribe(Recorder<Int, any Error>()) }
     for upstream in upstreams.reversed() { upstream.send(completion: .failure(.permanent)) }
     let executions = log.events.map(\.execution?.number)
-    #expect(executions == [2, 2, 2, 1, 1, 1])
+    expectEqual(executions, [2, 2, 2, 1, 1, 1])
   }
 
   @Test("is none for an execution that has begun while nobody listened, whatever it tells later")
@@ -60,9 +61,9 @@ struct ExecutionIDTests {
     let log = PolicyEventLog(of: events)
     upstream.send(completion: .failure(.transient))
     upstream.send(completion: .failure(.transient))
-    #expect(ids(log) == ["retry - -", "stopwatch - -", "retry - -"])
+    expectEqual(ids(log), ["retry - -", "stopwatch - -", "retry - -"])
     Self.failing.protected(by: pipeline).subscribe(Recorder<Int, any Error>())
-    #expect(ids(log).dropFirst(3) == Self.twoAttempts(1)[...])
+    expectEqual(ids(log).dropFirst(3), Self.twoAttempts(1)[...])
   }
 
   @Test("is none for what a shared object tells of itself")
@@ -73,7 +74,7 @@ struct ExecutionIDTests {
       CircuitBreaker("host", policy: try .consecutive(1, openFor: .seconds(1)))
     }
     Self.failing.protected(by: pipeline).subscribe(Recorder<Int, any Error>())
-    #expect(ids(log) == ["circuit breaker - -", "fallback 1 -"])
+    expectEqual(ids(log), ["circuit breaker - -", "fallback 1 -"])
   }
 
   @Test("stays with an event that is made anew on its way")
@@ -82,8 +83,8 @@ struct ExecutionIDTests {
     let log = PolicyEventLog(of: events)
     let pipeline = try Pipeline<Int>("weather", events: events) { Stopwatch() }
     Just(1).setFailureType(to: TestFailure.self).protected(by: pipeline).subscribe(Recorder<Int, any Error>())
-    #expect(log.events.map(\.source) == ["hidden"])
-    #expect(ids(log) == ["stopwatch 1 1.1"])
+    expectEqual(log.events.map(\.source), ["hidden"])
+    expectEqual(ids(log), ["stopwatch 1 1.1"])
   }
 
   @Test("takes no function away from the actor of its caller", arguments: [false, true])
@@ -96,6 +97,6 @@ struct ExecutionIDTests {
       Stopwatch("attempt")
     }
     #expect(try await pipeline.run { #isolation === MainActor.shared })
-    #expect(log?.events.count == (isListened ? 2 : nil))
+    expectEqual(log?.events.count, isListened ? 2 : nil)
   }
 }

@@ -1,4 +1,5 @@
 import Combine
+import Expectations
 import Rebound
 import ReboundTelemetry
 import ReboundTesting
@@ -51,13 +52,13 @@ struct PolicyDecisionTests {
 
   @Test("follows from the decision", arguments: table)
   func severity(decision: any PolicyDecision, severity: PolicyEvent.Severity) {
-    #expect(decision.severity == severity)
-    #expect(PolicyEvent(decision, source: "weather", time: .zero).severity == severity)
+    expectEqual(decision.severity, severity)
+    expectEqual(PolicyEvent(decision, source: "weather", time: .zero).severity, severity)
   }
 
   @Test("can be said otherwise, and has an order")
   func other() {
-    #expect(PolicyEvent(ChaosEvent.outcome, source: "weather", time: .zero, severity: .info).severity == .info)
+    expectEqual(PolicyEvent(ChaosEvent.outcome, source: "weather", time: .zero, severity: .info).severity, .info)
     #expect(PolicyEvent.Severity.info < .warning)
     #expect(PolicyEvent.Severity.warning < .error)
   }
@@ -76,8 +77,8 @@ struct PolicyDecisionTests {
       (unrepeatable, "misuse: \(unrepeatable)"),
     ]
     for (decision, text) in told {
-      #expect(decision.text == text)
-      #expect("\(PolicyEvent(decision, source: "a", time: .zero))" == "a: \(text)")
+      expectEqual(decision.text, text)
+      expectEqual("\(PolicyEvent(decision, source: "a", time: .zero))", "a: \(text)")
     }
   }
 
@@ -118,14 +119,15 @@ struct PolicyDecisionTests {
     let log = PolicyEventLog(of: events)
     events.tell(ThrottleEvent.slowed(to: 5, wait: .seconds(2)), of: "weather")
     events.tell(ThrottleEvent.sped, of: "weather")
-    #expect(
-      log.lines == [
+    expectEqual(
+      log.lines,
+      [
         "3.0 seconds warning weather: request throttle: down to 5 a second after 2.0 seconds",
         "3.0 seconds info weather: request throttle: at full rate",
       ]
     )
-    #expect(log.events.map(\.kind) == [ThrottleEvent.kind, PolicyKind("request throttle")])
-    #expect(log.events.compactMap { $0.decision as? ThrottleEvent }.last == .sped)
+    expectEqual(log.events.map(\.kind), [ThrottleEvent.kind, PolicyKind("request throttle")])
+    expectEqual(log.events.compactMap { $0.decision as? ThrottleEvent }.last, .sped)
   }
 
   @Test("of one's own is counted and measured, and its metric is described once it is there")
@@ -136,28 +138,29 @@ struct PolicyDecisionTests {
     #expect(!table.openMetrics().contains("throttle"))
     for _ in 1...2 { events.tell(ThrottleEvent.slowed(to: 5, wait: .seconds(2)), of: "weather") }
     events.tell(ThrottleEvent.sped, of: "weather")
-    #expect(
-      table.openMetrics() == #"""
-        # TYPE rebound_decisions counter
-        # HELP rebound_decisions Decisions of policies.
-        rebound_decisions_total{source="weather",policy="request_throttle",decision="slowed"} 2
-        rebound_decisions_total{source="weather",policy="request_throttle",decision="sped"} 1
-        # TYPE rebound_metrics_left_out gauge
-        # HELP rebound_metrics_left_out Series that this page leaves out, since all of it would be refused for them.
-        rebound_metrics_left_out 0
-        # TYPE rebound_metrics_refused counter
-        # HELP rebound_metrics_refused Measurements that had no place in the table.
-        rebound_metrics_refused_total 0
-        # TYPE throttle_wait_seconds histogram
-        # UNIT throttle_wait_seconds seconds
-        # HELP throttle_wait_seconds What it waits.
-        throttle_wait_seconds_bucket{source="weather",by="hand",le="1.0"} 0
-        throttle_wait_seconds_bucket{source="weather",by="hand",le="+Inf"} 2
-        throttle_wait_seconds_count{source="weather",by="hand"} 2
-        throttle_wait_seconds_sum{source="weather",by="hand"} 4.0
-        # EOF
+    expectEqual(
+      table.openMetrics(),
+      #"""
+      # TYPE rebound_decisions counter
+      # HELP rebound_decisions Decisions of policies.
+      rebound_decisions_total{source="weather",policy="request_throttle",decision="slowed"} 2
+      rebound_decisions_total{source="weather",policy="request_throttle",decision="sped"} 1
+      # TYPE rebound_metrics_left_out gauge
+      # HELP rebound_metrics_left_out Series that this page leaves out, since all of it would be refused for them.
+      rebound_metrics_left_out 0
+      # TYPE rebound_metrics_refused counter
+      # HELP rebound_metrics_refused Measurements that had no place in the table.
+      rebound_metrics_refused_total 0
+      # TYPE throttle_wait_seconds histogram
+      # UNIT throttle_wait_seconds seconds
+      # HELP throttle_wait_seconds What it waits.
+      throttle_wait_seconds_bucket{source="weather",by="hand",le="1.0"} 0
+      throttle_wait_seconds_bucket{source="weather",by="hand",le="+Inf"} 2
+      throttle_wait_seconds_count{source="weather",by="hand"} 2
+      throttle_wait_seconds_sum{source="weather",by="hand"} 4.0
+      # EOF
 
-        """#
+      """#
     )
     reporting.cancel()
   }
@@ -165,8 +168,8 @@ struct PolicyDecisionTests {
   @Test("need say no more than its kind, a word and a description")
   func defaults() {
     let note = Note()
-    #expect(note.severity == .info)
-    #expect(note.text == "note: all is well")
+    expectEqual(note.severity, .info)
+    expectEqual(note.text, "note: all is well")
     #expect(note.measurements.isEmpty)
   }
 }

@@ -1,5 +1,6 @@
 import Combine
 import Dispatch
+import Expectations
 import ReboundTelemetry
 import ReboundTesting
 import Testing
@@ -23,10 +24,10 @@ struct PolicyEventsTests {
     events.tell(retried(1), of: "weather")
     var late: PolicyEventLog? = PolicyEventLog(of: events)
     events.tell(retried(2), of: "weather")
-    #expect(late.map(attempts) == [2])
+    expectEqual(late.map(attempts), [2])
     late = nil
     events.tell(retried(3), of: "weather")
-    #expect(attempts(early) == [1, 2, 3])
+    expectEqual(attempts(early), [1, 2, 3])
   }
 
   @Test("keeps nothing for those who have requested nothing")
@@ -38,7 +39,7 @@ struct PolicyEventsTests {
     recorder.request(.unlimited)
     #expect(recorder.values.isEmpty)
     events.tell(retried(2), of: "weather")
-    #expect(recorder.values.count == 1)
+    expectEqual(recorder.values.count, 1)
   }
 
   @Test("stamps the time, the source and the severity on each event")
@@ -48,8 +49,9 @@ struct PolicyEventsTests {
     let log = PolicyEventLog(of: events)
     scheduler.advance(by: .seconds(3))
     events.tell(retried(1), of: "weather")
-    #expect(
-      log.lines == [
+    expectEqual(
+      log.lines,
+      [
         "3.0 seconds warning weather: retry: attempt 1 failed (transient); retrying in 1.0 seconds (computed)"
       ]
     )
@@ -74,14 +76,14 @@ struct PolicyEventsTests {
         let failing = Fail<Int, any Error>(error: TestFailure.transient).protected(by: pipeline)
         failing.subscribe(Recorder<Int, any Error>())
       }
-      #expect(Set(log.events.map(\.kind)) == [.retry, .circuitBreaker])
+      expectEqual(Set(log.events.map(\.kind)), [.retry, .circuitBreaker])
       return log.events.map(\.time)
     }
     let open = try TimeSource.$current.withValue(other.time) { try times(PolicyEvents()) }
-    #expect(open.first == .seconds(7))
-    #expect(Set(open.dropFirst()) == [.seconds(3)])
+    expectEqual(open.first, .seconds(7))
+    expectEqual(Set(open.dropFirst()), [.seconds(3)])
     let said = try times(PolicyEvents(time: other.time))
-    #expect(Set(said) == [.seconds(7)])
+    expectEqual(Set(said), [.seconds(7)])
   }
 
   @Test("lets events be changed and left out before anyone gets them")
@@ -96,8 +98,8 @@ struct PolicyEventsTests {
     let log = PolicyEventLog(of: events)
     events.tell(BulkheadEvent.queued(1), of: "weather")
     events.tell(retried(1), of: "weather")
-    #expect(log.events.map(\.description) == ["weather: (hidden)"])
-    #expect(log.events.map(\.severity) == [.error])
+    expectEqual(log.events.map(\.description), ["weather: (hidden)"])
+    expectEqual(log.events.map(\.severity), [.error])
   }
 
   @Test("tells events that are caused by an observer after the one that it observes")
@@ -108,7 +110,7 @@ struct PolicyEventsTests {
     }
     let log = PolicyEventLog(of: events)
     events.tell(retried(1), of: "weather")
-    #expect(attempts(log) == [1, 2])
+    expectEqual(attempts(log), [1, 2])
     causing.cancel()
   }
 
@@ -119,8 +121,8 @@ struct PolicyEventsTests {
     let bulkhead = Bulkhead("search", policy: try BulkheadPolicy(maxConcurrent: 2))
     for _ in 1...3 { events.watch(bulkhead) }
     let permit = try bulkhead.acquire()
-    #expect(log.events.map(\.description) == ["search: bulkhead: admitted; 1 of 2 run"])
-    #expect(events.gauges.map(\.description) == ["search: bulkhead: 1 of 2 run, 0 wait"])
+    expectEqual(log.events.map(\.description), ["search: bulkhead: admitted; 1 of 2 run"])
+    expectEqual(events.gauges.map(\.description), ["search: bulkhead: 1 of 2 run, 0 wait"])
     permit.release()
   }
 
@@ -132,7 +134,7 @@ struct PolicyEventsTests {
       let breaker = CircuitBreaker("host \(number)", policy: try CircuitBreakerPolicy())
       events.watch(breaker)
       gone = breaker
-      #expect(events.gauges.map(\.name) == ["host \(number)"])
+      expectEqual(events.gauges.map(\.name), ["host \(number)"])
     }
     #expect(gone == nil)
     #expect(events.gauges.isEmpty)
@@ -142,7 +144,7 @@ struct PolicyEventsTests {
   func shortLives() throws {
     let coalescer = Coalescer<Int, Int, any Error>()
     for _ in 0..<10 { PolicyEvents().watch(coalescer) }
-    #expect(coalescer.shared.guarded.withLock { $0.observers.count } == 1)
+    expectEqual(coalescer.shared.guarded.withLock { $0.observers.count }, 1)
     let breaker = CircuitBreaker("host", policy: try CircuitBreakerPolicy())
     weak var gone: Audience?
     do {
@@ -166,8 +168,9 @@ struct PolicyEventsTests {
     events.watch(budget, named: "weather")
     breaker.isolate()
     _ = budget.grant()?.begin()
-    #expect(
-      events.gauges.map(\.description) == [
+    expectEqual(
+      events.gauges.map(\.description),
+      [
         "host: circuit breaker: isolated, 0 of 0 calls failed",
         "quota: rate limiter: 0 wait, 1.0 of the full rate",
         "weather: budget: 1 left, 1 granted, 0 denied",
@@ -188,8 +191,9 @@ struct PolicyEventsTests {
     cache.store(1, for: 7)
     Just(1).setFailureType(to: (any Error).self).coalesced(by: coalescer, for: 8).subscribe(Recorder<Int, any Error>())
     session.signIn(with: "secret")
-    #expect(
-      log.events.map(\.description) == [
+    expectEqual(
+      log.events.map(\.description),
+      [
         "forecasts: cache: 7: stored",
         "flights: coalescing: 8: started",
         "flights: coalescing: 8: ended",
@@ -223,10 +227,10 @@ struct PolicyEventsTests {
       numbers.append(number)
     }
     withExtendedLifetime(listener) {}
-    #expect(numbers.sorted() == Array(0..<1_600))
+    expectEqual(numbers.sorted(), Array(0..<1_600))
     for thread in 0..<8 {
       let own = numbers.filter { $0 / 200 == thread }
-      #expect(own == own.sorted())
+      expectEqual(own, own.sorted())
     }
   }
 
@@ -246,11 +250,11 @@ struct PolicyEventsTests {
     let (built, asked, revised) = (Log<Void>(), Log<Void>(), Log<Void>())
     let events = Self.events(asking: asked, revising: revised)
     events.tell(Noticed(built), of: "weather")
-    #expect([built, asked, revised].map(\.entries.count) == [0, 0, 0])
+    expectEqual([built, asked, revised].map(\.entries.count), [0, 0, 0])
     let log = PolicyEventLog(of: events)
     events.tell(Noticed(built), of: "weather")
-    #expect([built, asked, revised].map(\.entries.count) == [1, 1, 1])
-    #expect(log.events.count == 1)
+    expectEqual([built, asked, revised].map(\.entries.count), [1, 1, 1])
+    expectEqual(log.events.count, 1)
   }
 
   /// Events that note each look at the clock, and each event that is revised.
@@ -273,7 +277,7 @@ struct PolicyEventsTests {
     let (events, built) = (PolicyEvents(), Log<Void>())
     // The lock is not recursive: whoever took it here would end the process.
     events.watched.adjust { _, _ in events.tell(Noticed(built), of: "weather") }
-    #expect(built.count == 0)
+    expectEqual(built.count, 0)
   }
 
   @Test(
@@ -298,12 +302,12 @@ struct PolicyEventsTests {
       scheduler.advance(by: .seconds(5))
     }
     fail()
-    #expect([asked, revised].map(\.count) == [0, 0])
+    expectEqual([asked, revised].map(\.count), [0, 0])
     breaker.close()
     let log = PolicyEventLog(of: events)
     fail()
     #expect(log.events.count > 2)
-    #expect([asked, revised].map(\.count) == [log.events.count, log.events.count])
+    expectEqual([asked, revised].map(\.count), [log.events.count, log.events.count])
   }
 
   @Test(
@@ -335,27 +339,28 @@ struct PolicyEventsTests {
     }
     for _ in 1...3 { fail() }
     #expect(isLetInAtOnce())
-    #expect(built.entries == ["open"])
+    expectEqual(built.entries, ["open"])
 
     var log: PolicyEventLog? = PolicyEventLog(of: events)
     #expect(!limiter.beginAtOnce(at: scheduler.elapsed))
     #expect(bulkhead.enterAtOnce() == nil)
     fail()
     let told = log?.events.filter { $0.source != "weather" }
-    #expect(
-      told?.map { "\($0.source): \($0.decision.word)" } == [
+    expectEqual(
+      told?.map { "\($0.source): \($0.decision.word)" },
+      [
         "places: admitted", "rate: admitted", "service: refused", "places: released",
       ]
     )
-    #expect(built.entries == ["open", "refused"])
+    expectEqual(built.entries, ["open", "refused"])
     let number = asked.count
     log = nil
 
     for _ in 1...3 { fail() }
     #expect(log == nil)
     #expect(isLetInAtOnce())
-    #expect(built.entries == ["open", "refused"])
-    #expect([asked, revised].map(\.count) == [number, number])
+    expectEqual(built.entries, ["open", "refused"])
+    expectEqual([asked, revised].map(\.count), [number, number])
   }
 
   @Test("no bulkhead lets a call in past a listener who has come, while others come and go on 8 threads")
@@ -374,7 +379,7 @@ struct PolicyEventsTests {
     }
     let place = bulkhead.enterAtOnce()
     #expect(place != nil)
-    #expect(bulkhead.snapshot.running == 1)
+    expectEqual(bulkhead.snapshot.running, 1)
   }
 
   @Test("an object that is watched while somebody listens is heard at once")
@@ -386,7 +391,7 @@ struct PolicyEventsTests {
     events.watch(bulkhead)
     #expect(bulkhead.enterAtOnce() == nil)
     #expect(throws: BulkheadFull.self) { try bulkhead.acquire() }
-    #expect(log.events.map(\.decision.word) == ["rejected"])
+    expectEqual(log.events.map(\.decision.word), ["rejected"])
   }
 
   @Test("knows whether somebody listens, however those who do leave")
@@ -422,7 +427,7 @@ struct PolicyEventsTests {
     #expect(events.isListened)
     recorder.cancel()
     #expect(!events.isListened)
-    #expect(recorder.values.count == 1)
+    expectEqual(recorder.values.count, 1)
   }
 
   @Test("counts those who come and go on 8 threads")

@@ -1,4 +1,5 @@
 import Combine
+import Expectations
 import Rebound
 import ReboundTelemetry
 import ReboundTesting
@@ -39,7 +40,7 @@ struct PolicyObservableTests {
     cache.store(50, for: 9, at: scheduler.elapsed)
     for key in 10...12 { cache.store(1, for: key, at: scheduler.elapsed) }
 
-    #expect(log.events.map(\.description) == own.events)
+    expectEqual(log.events.map(\.description), own.events)
     #expect(log.events.allSatisfy { $0.decision is CacheEvent<Int> })
     let kinds = [
       "7: stored", "7: hit", "7: stale, 1.5 seconds old; delivered while", "7: no new value",
@@ -61,8 +62,8 @@ struct PolicyObservableTests {
     let upstream = TestPublisher<Int, TestFailure>()
     for _ in 1...2 { upstream.coalesced(by: coalescer, for: 7).subscribe(Recorder<Int, TestFailure>()) }
     upstream.send(completion: .finished)
-    #expect(log.events.map(\.description) == own.events)
-    #expect(own.events.count == 3)
+    expectEqual(log.events.map(\.description), own.events)
+    expectEqual(own.events.count, 3)
   }
 
   // MARK: Of one's own
@@ -112,12 +113,13 @@ struct PolicyObservableTests {
     let door = Door()
     for _ in 1...2 { events.watch(door) }
     for _ in 1...3 { door.open() }
-    #expect(log.events.map(\.description) == Array(repeating: "front: door: opened", count: 3))
-    #expect(events.gauges.map(\.description) == ["front: door: opened 3 times"])
-    #expect(events.gauges.map(\.kind) == [Door.kind])
+    expectEqual(log.events.map(\.description), Array(repeating: "front: door: opened", count: 3))
+    expectEqual(events.gauges.map(\.description), ["front: door: opened 3 times"])
+    expectEqual(events.gauges.map(\.kind), [Door.kind])
     let lines = MetricsTable().openMetrics(gauges: events.gauges).split(separator: "\n")
-    #expect(
-      lines.prefix(5) == [
+    expectEqual(
+      lines.prefix(5),
+      [
         "# TYPE door_opened gauge",
         "# HELP door_opened How often it was opened.",
         #"door_opened{source="front"} 3"#,
@@ -133,7 +135,7 @@ struct PolicyObservableTests {
     var door: Door? = Door()
     weak let gone = door
     if let door { events.watch(door, named: "back") }
-    #expect(events.gauges.map(\.name) == ["back"])
+    expectEqual(events.gauges.map(\.name), ["back"])
     door = nil
     #expect(gone == nil)
     #expect(events.gauges.isEmpty)
@@ -144,7 +146,7 @@ struct PolicyObservableTests {
     let events = PolicyEvents()
     let wall = Wall()
     events.watch(wall)
-    #expect(wall.name == "wall")
+    expectEqual(wall.name, "wall")
     #expect(events.gauges.isEmpty)
   }
 
@@ -154,6 +156,6 @@ struct PolicyObservableTests {
     table.describe("door_opened", as: "Said by the program.")
     let gauge = PolicyGauge(name: "front", kind: Door.kind, reading: DoorReading(opened: 1))
     let lines = table.openMetrics(gauges: [gauge]).split(separator: "\n")
-    #expect(lines.filter { $0.hasPrefix("# HELP door_") } == ["# HELP door_opened Said by the program."])
+    expectEqual(lines.filter { $0.hasPrefix("# HELP door_") }, ["# HELP door_opened Said by the program."])
   }
 }

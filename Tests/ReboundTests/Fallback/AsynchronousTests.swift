@@ -1,4 +1,5 @@
 import Combine
+import Expectations
 import Rebound
 import ReboundTesting
 import Testing
@@ -16,13 +17,13 @@ struct AsynchronousTests {
     publisher.subscribe(recorder)
     recorder.request(.max(1))
     for await _ in stream { break }
-    #expect(recorder.values == [1])
+    expectEqual(recorder.values, [1])
     #expect(recorder.isFinished)
-    #expect(calls.count == 1)
-    #expect(idle.values == [])
+    expectEqual(calls.count, 1)
+    expectEqual(idle.values, [])
     idle.cancel()
     idle.request(.max(1))
-    #expect(calls.count == 1)
+    expectEqual(calls.count, 1)
   }
 
   @Test("cancels the task with the subscription, and delivers nothing after")
@@ -43,7 +44,7 @@ struct AsynchronousTests {
       #expect(isCancelled)
       break
     }
-    #expect(recorder.events.count == 1)
+    expectEqual(recorder.events.count, 1)
   }
 
   @Test("delivers no completion when the value is answered with a cancel")
@@ -56,7 +57,7 @@ struct AsynchronousTests {
     })
     Publishers.Asynchronous { 1 }.subscribe(recorder)
     for await _ in stream { break }
-    #expect(recorder.values == [1])
+    expectEqual(recorder.values, [1])
     #expect(recorder.completion == nil)
   }
 
@@ -66,7 +67,7 @@ struct AsynchronousTests {
     let recorder = Recorder<Int, any Error>(whenCompleted: { ended.continuation.yield() })
     Publishers.Asynchronous<Int> { throw TestFailure.transient }.subscribe(recorder)
     for await _ in ended.stream { break }
-    #expect(recorder.failure as? TestFailure == .transient)
+    expectEqual(recorder.failure as? TestFailure, .transient)
   }
 
   @Test("runs under the deadline of its subscription, whoever asks for the value, and from where")
@@ -75,14 +76,14 @@ struct AsynchronousTests {
     let remaining = Publishers.Asynchronous { Deadline.current?.remaining }
     let limited = remaining.timeout(.total(.seconds(30)), time: time)
     // A loop asks when it awaits, and not while it subscribes.
-    for try await left in limited.values { #expect(left == .seconds(30)) }
+    for try await left in limited.values { expectEqual(left, .seconds(30)) }
     for try await left in remaining.values { #expect(left == nil) }
     let ended = AsyncStream<Void>.makeStream()
     let recorder = Recorder<Duration?, any Error>(requesting: .none, whenCompleted: { ended.continuation.yield() })
     limited.subscribe(recorder)
     Deadline.$current.withValue(Deadline(in: .seconds(1), on: time)) { recorder.request(.max(1)) }
     for await _ in ended.stream { break }
-    #expect(recorder.values == [.seconds(30)])
+    expectEqual(recorder.values, [.seconds(30)])
   }
 
   @Test("runs nothing when it is cancelled before a request")

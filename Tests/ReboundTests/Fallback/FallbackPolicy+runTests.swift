@@ -1,3 +1,4 @@
+import Expectations
 import Rebound
 import Testing
 
@@ -13,21 +14,23 @@ struct FallbackPolicyRunTests {
 
   @Test("returns what the first one returns that does not fail")
   func returns() async throws {
-    #expect(
-      try await policy.run {
+    try await expectEqual(
+      policy.run {
         1
       } fallback: { _ in
         2
-      } == 1
+      },
+      1
     )
-    #expect(
-      try await policy.run {
+    try await expectEqual(
+      policy.run {
         throw TestFailure.transient
       } fallback: { _ in
         2
-      } == 2
+      },
+      2
     )
-    #expect(events.entries == ["falling back from transient"])
+    expectEqual(events.entries, ["falling back from transient"])
   }
 
   @Test("throws on what the policy does not cover")
@@ -38,7 +41,7 @@ struct FallbackPolicyRunTests {
       } fallback: { _ in
       }
     }
-    #expect(events.entries == ["no fallback for permanent"])
+    expectEqual(events.entries, ["no fallback for permanent"])
   }
 
   @Test("carries both errors when both fail")
@@ -50,9 +53,9 @@ struct FallbackPolicyRunTests {
         throw TestFailure.numbered(2)
       }
     }
-    #expect(failed?.original as? TestFailure == .transient)
-    #expect(failed?.failure as? TestFailure == .numbered(2))
-    #expect(events.entries.last == "fallback failed (numbered(2)) after transient")
+    expectEqual(failed?.original as? TestFailure, .transient)
+    expectEqual(failed?.failure as? TestFailure, .numbered(2))
+    expectEqual(events.entries.last, "fallback failed (numbered(2)) after transient")
   }
 
   @Test("has no fallback in a task that is cancelled, nor for a cancel", arguments: [true, false])
@@ -65,8 +68,8 @@ struct FallbackPolicyRunTests {
       }
     }
     let error = await #expect(throws: (any Error).self) { try await task.value }
-    #expect((error is CancellationError) == !ofTask)
-    #expect(events.count == 0)
+    expectEqual(error is CancellationError, !ofTask)
+    expectEqual(events.count, 0)
   }
 
   @Test("has no fallback behind an observer who cancels the task")

@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import Rebound
 import Testing
@@ -26,8 +27,9 @@ struct FallbackPolicyTests {
       } fallback: { _ in
       }
     }
-    #expect(
-      log.entries == [
+    expectEqual(
+      log.entries,
+      [
         "first: no fallback for permanent", "second: no fallback for permanent", "first: no fallback for numbered(1)",
         "second: no fallback for numbered(1)", "first: falling back from numbered(2)",
         "second: falling back from numbered(2)",
@@ -38,7 +40,7 @@ struct FallbackPolicyTests {
   @Test("asks for the pause that the answer's own failure asked for, not for the fallback's")
   func hint() {
     let failed = FallbackFailed(failure: TestFailure.busy(.seconds(1)), original: TestFailure.busy(.seconds(9)))
-    #expect(failed.retryAfter == .seconds(9))
+    expectEqual(failed.retryAfter, .seconds(9))
     #expect(FallbackFailed(failure: TestFailure.busy(.seconds(1)), original: TestFailure.transient).retryAfter == nil)
     #expect(failed.mayBeRepeated)
     #expect(!FallbackFailed(failure: TestFailure.transient, original: PerhapsOrdered()).mayBeRepeated)
@@ -48,9 +50,9 @@ struct FallbackPolicyTests {
   func words() {
     let open = CircuitOpen(name: "weather", retryAfter: .seconds(9), lastError: TimedOut(.total, limit: .seconds(1)))
     let failed = FallbackFailed(failure: TestFailure.permanent, original: open)
-    #expect(failed.localizedDescription == "The service does not answer as it should.")
-    #expect(failed.failureReason == "The service did not answer in time.")
-    #expect(failed.recoverySuggestion == "Try again in 9 seconds.")
+    expectEqual(failed.localizedDescription, "The service does not answer as it should.")
+    expectEqual(failed.failureReason, "The service did not answer in time.")
+    expectEqual(failed.recoverySuggestion, "Try again in 9 seconds.")
     #expect(FallbackFailed(failure: open, original: TestFailure.permanent).errorDescription == nil)
   }
 }

@@ -1,4 +1,5 @@
 import Combine
+import Expectations
 import Rebound
 import ReboundTesting
 import Testing
@@ -38,7 +39,7 @@ struct LastGoodStorageTests {
     for try await answer in failing.fallback(to: stores[1], for: "oslo", time: time.source).values {
       values.append(answer.value)
     }
-    #expect(values == [1])
+    expectEqual(values, [1])
     await #expect(throws: TestFailure.transient) {
       for try await _ in failing.fallback(to: stores[1], for: "bern", time: time.source).values {}
     }
@@ -56,8 +57,8 @@ struct LastGoodStorageTests {
     upstream.send(1)
     upstream.send(completion: .failure(.transient))
     for await _ in ended.stream { break }
-    #expect(recorder.values.map(\.value) == [1])
-    #expect(recorder.failure == .transient)
+    expectEqual(recorder.values.map(\.value), [1])
+    expectEqual(recorder.failure, .transient)
   }
 
   @Test("holds a value that stands in for a failure until one is wanted")
@@ -75,7 +76,7 @@ struct LastGoodStorageTests {
     #expect(recorder.values.isEmpty)
     recorder.request(.max(1))
     for await _ in ended.stream { break }
-    #expect(recorder.values.map(\.value) == [1])
+    expectEqual(recorder.values.map(\.value), [1])
     #expect(recorder.isFinished)
   }
 
@@ -84,11 +85,11 @@ struct LastGoodStorageTests {
     let stores = try stores()
     stores[0].remember(1, for: "oslo", at: time.source.now)
     time.advance(by: .seconds(3_599))
-    #expect(await stores[1].latestValue(for: "oslo", at: time.source.now)?.value == 1)
+    await expectEqual(stores[1].latestValue(for: "oslo", at: time.source.now)?.value, 1)
     time.advance(by: .seconds(1))
     #expect(await stores[1].latestValue(for: "oslo", at: time.source.now) == nil)
     // What this process has kept itself is of any age.
-    #expect(await stores[0].latestValue(for: "oslo", at: time.source.now)?.age == .seconds(3_600))
+    await expectEqual(stores[0].latestValue(for: "oslo", at: time.source.now)?.age, .seconds(3_600))
   }
 
   @Test("forgets a key for all")

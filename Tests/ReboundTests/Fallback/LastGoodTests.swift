@@ -1,5 +1,6 @@
 import Combine
 import Dispatch
+import Expectations
 import Rebound
 import ReboundTesting
 import Testing
@@ -20,15 +21,15 @@ struct LastGoodTests {
     store.remember(2, for: "Bern", at: scheduler.elapsed)
     store.remember(3, for: "Rome", at: scheduler.elapsed)
     scheduler.advance(by: 30)
-    #expect(store.value(for: "Bern", at: scheduler.elapsed)?.value == 2)
-    #expect(store.value(for: "Bern", at: scheduler.elapsed)?.age == .seconds(30))
+    expectEqual(store.value(for: "Bern", at: scheduler.elapsed)?.value, 2)
+    expectEqual(store.value(for: "Bern", at: scheduler.elapsed)?.age, .seconds(30))
     #expect(store.value(for: "Oslo", at: scheduler.elapsed) == nil)
-    #expect(store.value(for: "Rome", maxAge: .seconds(30), at: scheduler.elapsed)?.value == 3)
+    expectEqual(store.value(for: "Rome", maxAge: .seconds(30), at: scheduler.elapsed)?.value, 3)
     #expect(store.value(for: "Rome", maxAge: .seconds(29), at: scheduler.elapsed) == nil)
     store.forget("Rome")
     #expect(store.value(for: "Rome", at: scheduler.elapsed) == nil)
     store.forgetAll()
-    #expect(store.count == 0)
+    expectEqual(store.count, 0)
   }
 
   @Test("forgets what was used least recently, as a plain list does", arguments: 0..<5 as Range<UInt64>)
@@ -48,10 +49,10 @@ struct LastGoodTests {
       case 2:
         store.forget(key)
       default:
-        #expect(store.value(for: key, at: scheduler.elapsed)?.value == known?.value)
+        expectEqual(store.value(for: key, at: scheduler.elapsed)?.value, known?.value)
         if let known { model.append(known) }
       }
-      #expect(store.count == model.count)
+      expectEqual(store.count, model.count)
     }
   }
 
@@ -59,9 +60,9 @@ struct LastGoodTests {
   func stepBack() throws {
     let store = try store()
     store.remember(1, for: "Bern", at: .seconds(60))
-    #expect(store.value(for: "Bern", maxAge: .zero, at: .seconds(10))?.age == .zero)
+    expectEqual(store.value(for: "Bern", maxAge: .zero, at: .seconds(10))?.age, .zero)
     store.remember(2, for: "Rome", at: .seconds(20))
-    #expect(store.value(for: "Rome", at: .seconds(70))?.age == .seconds(10))
+    expectEqual(store.value(for: "Rome", at: .seconds(70))?.age, .seconds(10))
   }
 
   @Test("lets go of a value that is replaced, forgotten or too old to be kept")
@@ -91,6 +92,6 @@ struct LastGoodTests {
         if let saved = store.value(for: "\((step + thread) % 16)") { #expect(saved.value < 500) }
       }
     }
-    #expect(store.count == 8)
+    expectEqual(store.count, 8)
   }
 }

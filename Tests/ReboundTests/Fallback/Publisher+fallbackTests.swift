@@ -1,4 +1,5 @@
 import Combine
+import Expectations
 import ReboundTesting
 import Testing
 
@@ -20,11 +21,11 @@ struct PublisherFallbackTests {
     upstream.fallback(to: 0, policy()).subscribe(recorder)
     upstream.send(1)
     upstream.send(completion: .failure(.transient))
-    #expect(events.entries == ["falling back from transient"])
-    #expect(recorder.values == [1])
+    expectEqual(events.entries, ["falling back from transient"])
+    expectEqual(recorder.values, [1])
     #expect(recorder.completion == nil)
     recorder.request(.max(1))
-    #expect(recorder.values == [1, 0])
+    expectEqual(recorder.values, [1, 0])
     #expect(recorder.isFinished)
   }
 
@@ -45,8 +46,8 @@ struct PublisherFallbackTests {
     let recorder = Recorder<Int, TestFailure>()
     upstream.fallback(to: 0, policy().when(\.isTransient).when { $0 != .numbered(1) }).subscribe(recorder)
     upstream.send(completion: .failure(.permanent))
-    #expect(recorder.failure == .permanent)
-    #expect(events.entries == ["no fallback for permanent"])
+    expectEqual(recorder.failure, .permanent)
+    expectEqual(events.entries, ["no fallback for permanent"])
   }
 
   @Test("does nothing and tells nothing without a failure")
@@ -55,9 +56,9 @@ struct PublisherFallbackTests {
     upstream.fallback(to: 0, policy()).subscribe(recorder)
     upstream.send(1)
     upstream.send(completion: .finished)
-    #expect(recorder.values == [1])
+    expectEqual(recorder.values, [1])
     #expect(recorder.isFinished)
-    #expect(events.count == 0)
+    expectEqual(events.count, 0)
   }
 
   @Test("goes on with another publisher, and carries both failures when that fails, too")
@@ -67,20 +68,18 @@ struct PublisherFallbackTests {
     anyUpstream.fallback(policy()) { _ in mirror }.subscribe(recorder)
     anyUpstream.send(1)
     anyUpstream.send(completion: .failure(TestFailure.busy(.seconds(9))))
-    #expect(mirror.requests == [.max(2)])
+    expectEqual(mirror.requests, [.max(2)])
     mirror.send(2)
     mirror.send(completion: .failure(.permanent))
-    #expect(recorder.values == [1, 2])
+    expectEqual(recorder.values, [1, 2])
     let failed = recorder.failure as? FallbackFailed
-    #expect(failed?.failure as? TestFailure == .permanent)
-    #expect(failed?.original as? TestFailure == .busy(.seconds(9)))
-    #expect(failed?.retryAfter == .seconds(9))
-    #expect(
-      failed?.description
-        == "The fallback failed (permanent) after the request itself had: busy(9.0 seconds)"
-    )
-    #expect(
-      events.entries == ["falling back from busy(9.0 seconds)", "fallback failed (permanent) after busy(9.0 seconds)"]
+    expectEqual(failed?.failure as? TestFailure, .permanent)
+    expectEqual(failed?.original as? TestFailure, .busy(.seconds(9)))
+    expectEqual(failed?.retryAfter, .seconds(9))
+    expectEqual(failed?.description, "The fallback failed (permanent) after the request itself had: busy(9.0 seconds)")
+    expectEqual(
+      events.entries,
+      ["falling back from busy(9.0 seconds)", "fallback failed (permanent) after busy(9.0 seconds)"]
     )
   }
 
@@ -93,8 +92,8 @@ struct PublisherFallbackTests {
       }
       .subscribe(recorder)
     upstream.send(completion: .failure(.transient))
-    #expect(recorder.failure == .numbered(2))
-    #expect(events.entries.last == "fallback failed (numbered(2)) after transient")
+    expectEqual(recorder.failure, .numbered(2))
+    expectEqual(events.entries.last, "fallback failed (numbered(2)) after transient")
   }
 
   @Test("has no fallback for a cancel, and passes on one of the fallback's", arguments: [true, false])
@@ -105,7 +104,7 @@ struct PublisherFallbackTests {
       .subscribe(recorder)
     anyUpstream.send(completion: .failure(ofUpstream ? CancellationError() : TestFailure.transient))
     #expect(recorder.failure is CancellationError)
-    #expect(events.entries == (ofUpstream ? [] : ["falling back from transient"]))
+    expectEqual(events.entries, ofUpstream ? [] : ["falling back from transient"])
   }
 
   @Test("has no fallback for a wait that has ended with the deadline of the subscription", arguments: [1, 2, 3])
@@ -117,9 +116,9 @@ struct PublisherFallbackTests {
     }
     let overdue = TimedOut(waitingUntil: Deadline(in: .seconds(seconds), on: time), limit: .seconds(seconds))
     anyUpstream.send(completion: .failure(overdue))
-    #expect(recorder.values == (seconds < 2 ? [0] : []))
-    #expect(recorder.failure as? TimedOut == (seconds < 2 ? nil : overdue))
-    #expect(events.count == (seconds < 2 ? 1 : 0))
+    expectEqual(recorder.values, seconds < 2 ? [0] : [])
+    expectEqual(recorder.failure as? TimedOut, seconds < 2 ? nil : overdue)
+    expectEqual(events.count, seconds < 2 ? 1 : 0)
   }
 
   @Test("passes on a fallback's wait that has ended with the deadline of the subscription, as it is")
@@ -131,7 +130,7 @@ struct PublisherFallbackTests {
     anyUpstream.send(completion: .failure(TestFailure.transient))
     mirror.send(completion: .failure(TimedOut(waitingUntil: deadline, limit: .seconds(2))))
     #expect(recorder.failure is TimedOut)
-    #expect(events.entries == ["falling back from transient"])
+    expectEqual(events.entries, ["falling back from transient"])
   }
 
   @Test("cancels the fallback that runs")
@@ -141,8 +140,8 @@ struct PublisherFallbackTests {
     upstream.fallback(failingWith: { original, _ in original }) { _ in mirror }.subscribe(recorder)
     upstream.send(completion: .failure(.transient))
     recorder.cancel()
-    #expect(mirror.cancelCount == 1)
-    #expect(upstream.cancelCount == 0)
+    expectEqual(mirror.cancelCount, 1)
+    expectEqual(upstream.cancelCount, 0)
   }
 
   @Test("delivers what an asynchronous function returns")
@@ -151,10 +150,10 @@ struct PublisherFallbackTests {
     let upstream = Fail<Int, any Error>(error: TestFailure.numbered(7))
     let fallback = upstream.fallback(async: { error in (error as? TestFailure) == .numbered(7) ? 42 : 0 })
     for try await answer in fallback.values { answers.append(answer) }
-    #expect(answers == [42])
+    expectEqual(answers, [42])
     let failing = upstream.fallback(async: { _ in throw TestFailure.permanent })
     let failed = await #expect(throws: FallbackFailed.self) { for try await _ in failing.values {} }
-    #expect(failed?.original as? TestFailure == .numbered(7))
-    #expect(failed?.failure as? TestFailure == .permanent)
+    expectEqual(failed?.original as? TestFailure, .numbered(7))
+    expectEqual(failed?.failure as? TestFailure, .permanent)
   }
 }

@@ -1,4 +1,5 @@
 import Combine
+import Expectations
 import ReboundTesting
 import Testing
 
@@ -34,13 +35,13 @@ struct PublisherLastGoodTests {
     scheduler.advance(by: 300)
     publisher.subscribe(recorders[1])
     upstream.send(completion: .failure(.transient))
-    #expect(recorders[0].values.map(\.value) == [7])
-    #expect(recorders[0].values.map(\.age) == [nil])
-    #expect(recorders[1].values.map(\.value) == [7])
-    #expect(recorders[1].values.first?.age == .seconds(300))
-    #expect(recorders[1].values.first?.reason as? TestFailure == .transient)
+    expectEqual(recorders[0].values.map(\.value), [7])
+    expectEqual(recorders[0].values.map(\.age), [nil])
+    expectEqual(recorders[1].values.map(\.value), [7])
+    expectEqual(recorders[1].values.first?.age, .seconds(300))
+    expectEqual(recorders[1].values.first?.reason as? TestFailure, .transient)
     #expect(recorders[1].isFinished)
-    #expect(events.entries == ["falling back from transient"])
+    expectEqual(events.entries, ["falling back from transient"])
   }
 
   @Test(
@@ -54,8 +55,8 @@ struct PublisherLastGoodTests {
     let recorder = Recorder<Sourced<Int>, TestFailure>()
     upstream.fallback(to: store, for: city, maxAge: .seconds(maxAge), policy, time: scheduler.time).subscribe(recorder)
     upstream.send(completion: .failure(error))
-    #expect(recorder.failure == error)
-    #expect(events.entries == (error == .permanent ? ["no fallback for permanent"] : []))
+    expectEqual(recorder.failure, error)
+    expectEqual(events.entries, error == .permanent ? ["no fallback for permanent"] : [])
   }
 
   @Test("has no saved copy for a wait that has ended with the deadline of the subscription")
@@ -82,8 +83,8 @@ struct PublisherLastGoodTests {
     let saved = try await store.run(for: "Bern", policy, time: scheduler.time) { () throws(TestFailure) in
       throw .transient
     }
-    #expect(saved.value == 7)
-    #expect(saved.age == .seconds(5))
+    expectEqual(saved.value, 7)
+    expectEqual(saved.age, .seconds(5))
     await #expect(throws: TestFailure.permanent) {
       _ = try await store.run(for: "Bern", policy, time: scheduler.time) { () throws(TestFailure) in throw .permanent }
     }
@@ -115,6 +116,6 @@ struct PublisherLastGoodTests {
       }
     }
     await #expect(throws: TestFailure.transient) { _ = try await task.value }
-    #expect(events.count == 0)
+    expectEqual(events.count, 0)
   }
 }

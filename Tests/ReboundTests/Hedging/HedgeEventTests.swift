@@ -1,3 +1,4 @@
+import Expectations
 import Rebound
 import Testing
 
@@ -26,6 +27,6 @@ struct HedgeEventTests {
 
   @Test("is told in one line")
   func descriptions() {
-    for (event, text) in Self.rows { #expect(event.description == text) }
+    for (event, text) in Self.rows { expectEqual(event.description, text) }
   }
 }

@@ -1,3 +1,4 @@
+import Expectations
 import Rebound
 import Testing
 
@@ -23,32 +24,33 @@ struct HedgeMachineTests {
   @Test("begins a hedge after each delay, counted from the attempt before, and no more than there are to be")
   func latency() throws {
     var (machine, begun) = running(try Policy(maxHedges: 2, delay: .after(.seconds(2))))
-    #expect(begun == [0])
-    #expect(machine.due == .seconds(2))
+    expectEqual(begun, [0])
+    expectEqual(machine.due, .seconds(2))
     #expect(machine.timeHasCome(now: .seconds(1)).launches.isEmpty)
-    #expect(machine.timeHasCome(now: .seconds(2)).launches.map(\.hedge) == [1])
-    #expect(machine.due == .seconds(4))
-    #expect(machine.timeHasCome(now: .seconds(4)).launches.map(\.hedge) == [2])
+    expectEqual(machine.timeHasCome(now: .seconds(2)).launches.map(\.hedge), [1])
+    expectEqual(machine.due, .seconds(4))
+    expectEqual(machine.timeHasCome(now: .seconds(4)).launches.map(\.hedge), [2])
     #expect(machine.due == nil)
-    #expect(events.entries.first == "hedge 1 begins after 2.0 seconds (delay of 2.0 seconds)")
+    expectEqual(events.entries.first, "hedge 1 begins after 2.0 seconds (delay of 2.0 seconds)")
   }
 
   @Test("begins all at once when told to")
   func parallel() throws {
     let (machine, begun) = running(try Policy(maxHedges: 3, delay: .parallel))
-    #expect(begun == [0, 1, 2, 3])
+    expectEqual(begun, [0, 1, 2, 3])
     #expect(machine.due == nil)
-    #expect(events.entries[2] == "hedge 3 begins after 0.0 seconds (parallel)")
+    expectEqual(events.entries[2], "hedge 3 begins after 0.0 seconds (parallel)")
   }
 
   @Test("begins a hedge only after a failure when told to")
   func afterFailure() throws {
     var (machine, begun) = running(try Policy(maxHedges: 1, delay: .afterFailure))
-    #expect(begun == [0])
+    expectEqual(begun, [0])
     #expect(machine.due == nil)
-    #expect(machine.failed(0, with: .transient, now: .seconds(9)).launches.map(\.hedge) == [1])
-    #expect(
-      events.entries == [
+    expectEqual(machine.failed(0, with: .transient, now: .seconds(9)).launches.map(\.hedge), [1])
+    expectEqual(
+      events.entries,
+      [
         "primary attempt failed after 9.0 seconds (transient)", "hedge 1 begins after 9.0 seconds (failure)",
       ]
     )
@@ -57,8 +59,8 @@ struct HedgeMachineTests {
   @Test("begins the next at once after a failure, and counts the delay from there")
   func failureBeforeDelay() throws {
     var (machine, _) = running(try Policy(maxHedges: 2, delay: .after(.seconds(2))))
-    #expect(machine.failed(0, with: .transient, now: .seconds(1)).launches.map(\.hedge) == [1])
-    #expect(machine.due == .seconds(3))
+    expectEqual(machine.failed(0, with: .transient, now: .seconds(1)).launches.map(\.hedge), [1])
+    expectEqual(machine.due, .seconds(3))
   }
 
   @Test("asks a closure for each hedge: a delay, at once, or only after a failure")
@@ -66,8 +68,8 @@ struct HedgeMachineTests {
     var (machine, begun) = running(
       try Policy(maxHedges: 3, delay: .custom { [1: .seconds(1), 2: .seconds(-1)][$0] })
     )
-    #expect(begun == [0])
-    #expect(machine.timeHasCome(now: .seconds(1)).launches.map(\.hedge) == [1, 2])
+    expectEqual(begun, [0])
+    expectEqual(machine.timeHasCome(now: .seconds(1)).launches.map(\.hedge), [1, 2])
     #expect(machine.due == nil)
   }
 
@@ -80,18 +82,18 @@ struct HedgeMachineTests {
       #expect(machine.failed(hedge, with: .numbered(hedge), now: .zero).failure == nil)
       _ = other.failed(hedge, with: .numbered(hedge), now: .zero)
     }
-    #expect(machine.failed(1, with: .numbered(1), now: .seconds(3)).failure == .numbered(0))
-    #expect(other.failed(1, with: .numbered(1), now: .zero).failure == .numbered(105))
+    expectEqual(machine.failed(1, with: .numbered(1), now: .seconds(3)).failure, .numbered(0))
+    expectEqual(other.failed(1, with: .numbered(1), now: .zero).failure, .numbered(105))
     #expect(events.entries.contains("all 3 attempts failed after 3.0 seconds"))
     let all = HedgesFailed(errors: [(1, TestFailure.transient), (0, .permanent)], underlying: .permanent)
-    #expect(all.description == "All 2 attempts failed. hedge 1: transient; primary: permanent")
+    expectEqual(all.description, "All 2 attempts failed. hedge 1: transient; primary: permanent")
   }
 
   @Test("ends at once with a fatal failure, whoever has it and whatever runs")
   func fatal() throws {
     var (machine, _) = running(try Policy(maxHedges: 2, delay: .parallel).when(\.isTransient))
-    #expect(machine.failed(1, with: .permanent, now: .seconds(1)).failure == .permanent)
-    #expect(events.entries.last == "hedge 1 failed after 1.0 seconds, fatally (permanent)")
+    expectEqual(machine.failed(1, with: .permanent, now: .seconds(1)).failure, .permanent)
+    expectEqual(events.entries.last, "hedge 1 failed after 1.0 seconds, fatally (permanent)")
     #expect(machine.failed(0, with: .transient, now: .seconds(2)).failure == nil)
     #expect(machine.due == nil)
   }
@@ -104,20 +106,20 @@ struct HedgeMachineTests {
     #expect(step.launches.isEmpty)
     #expect(step.failure == nil)
     #expect(machine.due == nil)
-    #expect(events.entries.last == "no more hedges after 1.0 seconds (asked to wait 30.0 seconds)")
-    #expect(machine.failed(1, with: .numbered(1), now: .seconds(2)).failure == .busy(.seconds(30)))
+    expectEqual(events.entries.last, "no more hedges after 1.0 seconds (asked to wait 30.0 seconds)")
+    expectEqual(machine.failed(1, with: .numbered(1), now: .seconds(2)).failure, .busy(.seconds(30)))
   }
 
   @Test("draws each hedge from the budget, and begins no more when that is used up")
   func budget() throws {
     let budget = try RetryBudget.ratio(0, floor: 1)
     var (machine, begun) = running(try Policy(maxHedges: 3, delay: .parallel).within(budget))
-    #expect(begun == [0, 1])
-    #expect(events.entries.last == "no more hedges after 0.0 seconds (budget exhausted)")
-    #expect(budget.snapshot().denied == 1)
+    expectEqual(begun, [0, 1])
+    expectEqual(events.entries.last, "no more hedges after 0.0 seconds (budget exhausted)")
+    expectEqual(budget.snapshot().denied, 1)
     _ = machine.failed(1, with: .transient, now: .zero)
-    #expect(machine.failed(0, with: .numbered(0), now: .zero).failure == .numbered(0))
-    #expect(budget.snapshot().denied == 1)
+    expectEqual(machine.failed(0, with: .numbered(0), now: .zero).failure, .numbered(0))
+    expectEqual(budget.snapshot().denied, 1)
   }
 
   @Test(
@@ -130,9 +132,9 @@ struct HedgeMachineTests {
     machine.begin(now: .zero)
     // One that never begins gives its tokens back by itself.
     for launch in machine.watch(now: .zero).launches { launch.begin() }
-    #expect(budget.snapshot().available == 1)
+    expectEqual(budget.snapshot().available, 1)
     machine.won(winner, now: .zero)
-    #expect(budget.snapshot().available == left)
+    expectEqual(budget.snapshot().available, left)
   }
 
   @Test("gives back to the budget a hedge that never began")
@@ -141,12 +143,12 @@ struct HedgeMachineTests {
     do {
       var (machine, _) = running(try Policy(maxHedges: 1, delay: .after(.seconds(1))).within(budget))
       let step = machine.timeHasCome(now: .seconds(1))
-      #expect(budget.snapshot().queued == 1)
+      expectEqual(budget.snapshot().queued, 1)
       machine.cancel()
       withExtendedLifetime(step) {}
     }
-    #expect(budget.snapshot().queued == 0)
-    #expect(budget.snapshot().available == 1)
+    expectEqual(budget.snapshot().queued, 0)
+    expectEqual(budget.snapshot().available, 1)
   }
 
   @Test("learns from the winner how long a call takes, and from those it cancels how long it takes at least")
@@ -154,13 +156,13 @@ struct HedgeMachineTests {
     let recorder = LatencyRecorder(capacity: 10, minimumCount: 1)
     let policy = try Policy(maxHedges: 1, delay: .percentile(0.95, of: recorder, atFirst: .seconds(3)))
     var (machine, _) = running(policy)
-    #expect(machine.due == .seconds(3))
+    expectEqual(machine.due, .seconds(3))
     _ = machine.timeHasCome(now: .seconds(3))
     machine.won(1, now: .seconds(4))
-    #expect(events.entries.last == "hedge 1 won after 4.0 seconds (cancelled: 1)")
-    #expect(recorder.percentile(0) == .seconds(1))
-    #expect(recorder.percentile(1) == .seconds(4))
-    #expect(running(policy).0.due == .seconds(4))
+    expectEqual(events.entries.last, "hedge 1 won after 4.0 seconds (cancelled: 1)")
+    expectEqual(recorder.percentile(0), .seconds(1))
+    expectEqual(recorder.percentile(1), .seconds(4))
+    expectEqual(running(policy).0.due, .seconds(4))
   }
 
   @Test("learns nothing from the time before anybody waits")
@@ -170,18 +172,18 @@ struct HedgeMachineTests {
     var machine = machine(policy)
     machine.begin(isAwaited: false, now: .zero)
     // A hedge that begins after a failure is not waited for, either.
-    #expect(machine.failed(0, with: .transient, now: .seconds(10)).launches.map(\.hedge) == [1])
+    expectEqual(machine.failed(0, with: .transient, now: .seconds(10)).launches.map(\.hedge), [1])
     _ = machine.watch(now: .seconds(600))
     _ = machine.timeHasCome(now: .seconds(603))
     machine.won(1, now: .seconds(604))
-    #expect(recorder.count == 2)
-    #expect(recorder.percentile(1) == .seconds(4))
-    #expect(recorder.percentile(0) == .seconds(1))
+    expectEqual(recorder.count, 2)
+    expectEqual(recorder.percentile(1), .seconds(4))
+    expectEqual(recorder.percentile(0), .seconds(1))
     // Whoever waits from the start waits for the begin of the attempt, too.
     var (early, _) = running(policy)
     _ = early.watch(now: .seconds(1))
     early.won(0, now: .seconds(9))
-    #expect(recorder.percentile(1) == .seconds(9))
+    expectEqual(recorder.percentile(1), .seconds(9))
   }
 
   @Test("takes no notice of what comes after the end, or from an attempt that is not under way")
@@ -196,7 +198,7 @@ struct HedgeMachineTests {
     #expect(machine.failed(0, with: .transient, now: .zero).launches.isEmpty)
     #expect(machine.watch(now: .zero).launches.isEmpty)
     machine.won(0, now: .zero)
-    #expect(events.count == count)
+    expectEqual(events.count, count)
   }
 
   @Test("counts no delay before anybody waits")
@@ -205,8 +207,8 @@ struct HedgeMachineTests {
     machine.begin(now: .zero)
     #expect(machine.due == nil)
     _ = machine.watch(now: .seconds(60))
-    #expect(machine.due == .seconds(61))
+    expectEqual(machine.due, .seconds(61))
     _ = machine.watch(now: .milliseconds(60_500))
-    #expect(machine.due == .seconds(61))
+    expectEqual(machine.due, .seconds(61))
   }
 }

@@ -1,4 +1,5 @@
 import Combine
+import Expectations
 import Rebound
 import ReboundTesting
 import Testing
@@ -31,9 +32,9 @@ struct HedgePolicyRunTests {
   @Test("returns what the primary attempt returns in time, and stops the timer")
   func primary() async throws {
     let value = try await policy().run(time: scheduler.time) { hedge throws(TestFailure) in hedge + 10 }
-    #expect(value == 10)
-    #expect(scheduler.pendingCount == 0)
-    #expect(events.entries == ["primary attempt won after 0.0 seconds (cancelled: 0)"])
+    expectEqual(value, 10)
+    expectEqual(scheduler.pendingCount, 0)
+    expectEqual(events.entries, ["primary attempt won after 0.0 seconds (cancelled: 0)"])
   }
 
   @Test("begins no hedge, asks no delay and sets no timer when the primary attempt returns without a wait")
@@ -54,10 +55,10 @@ struct HedgePolicyRunTests {
         }
       )
       let value = try await policy.run(time: time) { hedge throws(TestFailure) in begun.number(hedge) }
-      #expect(value == begun.count)
+      expectEqual(value, begun.count)
     }
-    #expect(begun.entries == [0, 0])
-    #expect(asked.count == 0)
+    expectEqual(begun.entries, [0, 0])
+    expectEqual(asked.count, 0)
   }
 
   @Test("begins hedges after the delay although the primary attempt fails without a wait")
@@ -72,9 +73,10 @@ struct HedgePolicyRunTests {
     }
     await timers.until(1)
     scheduler.advance(by: 2)
-    #expect(try await task.value == 2)
-    #expect(
-      events.entries == [
+    try await expectEqual(task.value, 2)
+    expectEqual(
+      events.entries,
+      [
         "primary attempt failed after 0.0 seconds (transient)", "hedge 1 begins after 0.0 seconds (failure)",
         "hedge 2 begins after 2.0 seconds (delay of 2.0 seconds)", "hedge 2 won after 2.0 seconds (cancelled: 1)",
       ]
@@ -94,8 +96,8 @@ struct HedgePolicyRunTests {
     #expect((value + seed) % 3 != 0)
     let ended = running.count
     await Task.yield()
-    #expect(running.count == ended)
-    #expect(scheduler.pendingCount == 0)
+    expectEqual(running.count, ended)
+    expectEqual(scheduler.pendingCount, 0)
   }
 
   @Test("goes on with a hedge when the primary attempt is late, which is cancelled and waited for")
@@ -113,10 +115,11 @@ struct HedgePolicyRunTests {
     }
     await timers.until(1)
     scheduler.advance(by: 2)
-    #expect(try await task.value == 1)
-    #expect(ended.entries == [true])
-    #expect(
-      events.entries == [
+    try await expectEqual(task.value, 1)
+    expectEqual(ended.entries, [true])
+    expectEqual(
+      events.entries,
+      [
         "hedge 1 begins after 2.0 seconds (delay of 2.0 seconds)", "hedge 1 won after 2.0 seconds (cancelled: 1)",
       ]
     )
@@ -132,7 +135,7 @@ struct HedgePolicyRunTests {
         throw isFatal && hedge == 1 ? .permanent : .numbered(hedge)
       }
     }
-    #expect(begun.entries == (isFatal ? [0, 1] : [0, 1, 2]))
+    expectEqual(begun.entries, isFatal ? [0, 1] : [0, 1, 2])
   }
 
   @Test("tells the hook what a loser throws")
@@ -145,10 +148,10 @@ struct HedgePolicyRunTests {
       await untilCancelled()
       throw .numbered(7_005)
     }
-    #expect(value == 1)
-    #expect(
-      dropped.entries.filter { $0.contains("7005") }
-        == ["HedgePolicy dropped an error that came too late: numbered(7005)"]
+    expectEqual(value, 1)
+    expectEqual(
+      dropped.entries.filter { $0.contains("7005") },
+      ["HedgePolicy dropped an error that came too late: numbered(7005)"]
     )
     observation.cancel()
   }
@@ -169,7 +172,7 @@ struct HedgePolicyRunTests {
     await begun.until(2)
     task.cancel()
     await #expect(throws: TestFailure.numbered(7_006)) { try await task.value }
-    #expect(dropped.entries.count { $0.contains("numbered(7006)") } == 1)
+    expectEqual(dropped.entries.count { $0.contains("numbered(7006)") }, 1)
     observation.cancel()
   }
 
@@ -193,8 +196,8 @@ struct HedgePolicyRunTests {
       scheduler.advance(by: 2)
     }
     await #expect(throws: TestFailure.transient) { try await task.value }
-    #expect(begun.entries == [0])
-    #expect(scheduler.pendingCount == 0)
+    expectEqual(begun.entries, [0])
+    expectEqual(scheduler.pendingCount, 0)
   }
 
   @Test("begins no hedge in a task that is cancelled, and takes the cancel for no failure")
@@ -211,9 +214,9 @@ struct HedgePolicyRunTests {
     await timers.until(1)
     task.cancel()
     await #expect(throws: TestFailure.transient) { try await task.value }
-    #expect(begun.entries == [0])
-    #expect(events.count == 0)
-    #expect(scheduler.pendingCount == 0)
+    expectEqual(begun.entries, [0])
+    expectEqual(events.count, 0)
+    expectEqual(scheduler.pendingCount, 0)
   }
 
   @Test("has the events of the hedged publisher")
@@ -244,8 +247,8 @@ struct HedgePolicyRunTests {
     await other.until(3)
     scheduler.advance(by: 1)
     continuation.yield()
-    #expect(try await task.value == 2)
-    #expect(other.entries == expected)
-    #expect(expected.count == 4)
+    try await expectEqual(task.value, 2)
+    expectEqual(other.entries, expected)
+    expectEqual(expected.count, 4)
   }
 }

@@ -1,5 +1,6 @@
 import Combine
 import Dispatch
+import Expectations
 import Rebound
 import ReboundTesting
 import Testing
@@ -27,31 +28,31 @@ struct HedgeSubscriptionTests {
     let recorder = Recorder<Int, TestFailure>(requesting: .max(3))
     try hedged().subscribe(recorder)
     scheduler.advance(by: 2)
-    #expect(upstream.connections.map(\.requests) == [[.max(1)], [.max(1)]])
-    #expect(upstream.connections[1].send(1) == .max(2))
+    expectEqual(upstream.connections.map(\.requests), [[.max(1)], [.max(1)]])
+    expectEqual(upstream.connections[1].send(1), .max(2))
     #expect(upstream.connections[0].isCancelled)
     upstream.connections[1].send(2)
     upstream.connections[0].send(9)
     recorder.request(.max(4))
-    #expect(upstream.connections[1].requests == [.max(1), .max(4)])
+    expectEqual(upstream.connections[1].requests, [.max(1), .max(4)])
     upstream.connections[1].send(completion: .finished)
-    #expect(recorder.values == [1, 2])
+    expectEqual(recorder.values, [1, 2])
     #expect(recorder.isFinished)
-    #expect(events.entries.last == "hedge 1 won after 2.0 seconds (cancelled: 1)")
-    #expect(scheduler.pendingCount == 0)
+    expectEqual(events.entries.last, "hedge 1 won after 2.0 seconds (cancelled: 1)")
+    expectEqual(scheduler.pendingCount, 0)
   }
 
   @Test("makes no hedge when the primary attempt is in time, and stops the timer")
   func primaryWins() throws {
     let recorder = Recorder<Int, TestFailure>()
     try hedged().subscribe(recorder)
-    #expect(scheduler.pendingCount == 1)
-    #expect(upstream.send(1) == .unlimited)
-    #expect(scheduler.pendingCount == 0)
+    expectEqual(scheduler.pendingCount, 1)
+    expectEqual(upstream.send(1), .unlimited)
+    expectEqual(scheduler.pendingCount, 0)
     scheduler.advance(by: 60)
-    #expect(upstream.subscriptionCount == 1)
+    expectEqual(upstream.subscriptionCount, 1)
     upstream.send(completion: .failure(.transient))
-    #expect(recorder.failure == .transient)
+    expectEqual(recorder.failure, .transient)
   }
 
   @Test("takes a finish for a win, too")
@@ -60,7 +61,7 @@ struct HedgeSubscriptionTests {
     try hedged(hedges: 2, delay: .parallel).subscribe(recorder)
     upstream.connections[1].send(completion: .finished)
     #expect(recorder.isFinished)
-    #expect(upstream.connections.map(\.cancelCount) == [1, 0, 1])
+    expectEqual(upstream.connections.map(\.cancelCount), [1, 0, 1])
   }
 
   @Test("passes on the winner's failure, and makes no hedge for it")
@@ -69,8 +70,8 @@ struct HedgeSubscriptionTests {
     try hedged(delay: .parallel).subscribe(recorder)
     upstream.connections[0].send(1)
     upstream.connections[0].send(completion: .failure(.transient))
-    #expect(recorder.failure == .transient)
-    #expect(upstream.subscriptionCount == 2)
+    expectEqual(recorder.failure, .transient)
+    expectEqual(upstream.subscriptionCount, 2)
   }
 
   @Test("does not let a fast failure of the primary attempt end it")
@@ -78,9 +79,9 @@ struct HedgeSubscriptionTests {
     let recorder = Recorder<Int, TestFailure>()
     try hedged().subscribe(recorder)
     upstream.send(completion: .failure(.transient))
-    #expect(upstream.subscriptionCount == 2)
+    expectEqual(upstream.subscriptionCount, 2)
     upstream.send(1)
-    #expect(recorder.values == [1])
+    expectEqual(recorder.values, [1])
     #expect(recorder.completion == nil)
   }
 
@@ -89,11 +90,11 @@ struct HedgeSubscriptionTests {
     let recorder = Recorder<Int, TestFailure>()
     try hedged(delay: .parallel).subscribe(recorder)
     upstream.connections[1].send(completion: .failure(isFatal ? .permanent : .numbered(1)))
-    #expect(recorder.failure == (isFatal ? .permanent : nil))
-    #expect(upstream.connections[0].isCancelled == isFatal)
+    expectEqual(recorder.failure, isFatal ? .permanent : nil)
+    expectEqual(upstream.connections[0].isCancelled, isFatal)
     upstream.connections[0].send(completion: .failure(.numbered(0)))
-    #expect(recorder.failure == (isFatal ? .permanent : .numbered(0)))
-    #expect(recorder.completions.count == 1)
+    expectEqual(recorder.failure, isFatal ? .permanent : .numbered(0))
+    expectEqual(recorder.completions.count, 1)
   }
 
   @Test("makes each attempt from its number")
@@ -106,7 +107,7 @@ struct HedgeSubscriptionTests {
         return upstream
       }
       .subscribe(Recorder())
-    #expect(numbers.entries == [0, 1, 2])
+    expectEqual(numbers.entries, [0, 1, 2])
   }
 
   // MARK: Demand
@@ -117,15 +118,15 @@ struct HedgeSubscriptionTests {
     try hedged().subscribe(recorder)
     scheduler.advance(by: 3600)
     upstream.send(9)
-    #expect(upstream.subscriptionCount == 1)
-    #expect(upstream.requests == [])
+    expectEqual(upstream.subscriptionCount, 1)
+    expectEqual(upstream.requests, [])
     recorder.request(.max(1))
     recorder.request(.max(1))
-    #expect(upstream.requests == [.max(1)])
+    expectEqual(upstream.requests, [.max(1)])
     scheduler.advance(by: 2)
-    #expect(upstream.connections.map(\.requests) == [[.max(1)], [.max(1)]])
-    #expect(upstream.connections[0].send(1) == .max(1))
-    #expect(recorder.values == [1])
+    expectEqual(upstream.connections.map(\.requests), [[.max(1)], [.max(1)]])
+    expectEqual(upstream.connections[0].send(1), .max(1))
+    expectEqual(recorder.values, [1])
   }
 
   @Test("asks the winner for what was owed and for what its value brings")
@@ -135,9 +136,9 @@ struct HedgeSubscriptionTests {
       answering: { value, _ in value == 1 ? .max(2) : .none }
     )
     try hedged().subscribe(recorder)
-    #expect(upstream.send(1) == .max(2))
+    expectEqual(upstream.send(1), .max(2))
     for value in 2...5 { upstream.send(value) }
-    #expect(recorder.values == [1, 2, 3])
+    expectEqual(recorder.values, [1, 2, 3])
   }
 
   @Test("drops a value that comes before the subscription")
@@ -146,13 +147,13 @@ struct HedgeSubscriptionTests {
     let upstream = TestPublisher<Int, TestFailure>(handingOver: { handed = $0 })
     let recorder = Recorder<Int, TestFailure>()
     upstream.hedged(.standard, time: scheduler.time).subscribe(recorder)
-    #expect(handed?.receive(1) == Subscribers.Demand.none)
+    expectEqual(handed?.receive(1), Subscribers.Demand.none)
     let source = TestPublisher<Int, TestFailure>()
     source.subscribe(Recorder(requesting: .none))
     handed?.receive(subscription: source.connections[0])
-    #expect(source.requests == [.max(1)])
-    #expect(handed?.receive(2) == .unlimited)
-    #expect(recorder.values == [2])
+    expectEqual(source.requests, [.max(1)])
+    expectEqual(handed?.receive(2), .unlimited)
+    expectEqual(recorder.values, [2])
   }
 
   // MARK: Synchronous attempts
@@ -168,9 +169,9 @@ struct HedgeSubscriptionTests {
     }
     let recorder = Recorder<Int, TestFailure>()
     upstream.hedged(try Policy(maxHedges: 5, delay: .afterFailure), time: scheduler.time).subscribe(recorder)
-    #expect(recorder.values == [4])
+    expectEqual(recorder.values, [4])
     #expect(recorder.isFinished)
-    #expect(count.count == 4)
+    expectEqual(count.count, 4)
   }
 
   @Test("begins no hedge once a synchronous attempt has won", arguments: [HedgeDelay.parallel, .after(.seconds(1))])
@@ -181,19 +182,19 @@ struct HedgeSubscriptionTests {
       .hedged(try Policy(maxHedges: 5, delay: delay), time: scheduler.time)
       .subscribe(recorder)
     scheduler.advance(by: 60)
-    #expect(recorder.values == [1])
-    #expect(count.count == 1)
-    #expect(scheduler.pendingCount == 0)
+    expectEqual(recorder.values, [1])
+    expectEqual(count.count, 1)
+    expectEqual(scheduler.pendingCount, 0)
   }
 
   @Test("hedges at once on a scheduler that lets all time pass at once")
   func immediateScheduler() throws {
     let recorder = Recorder<Int, TestFailure>()
     upstream.hedged(try Policy(maxHedges: 3), time: TimeSource(ImmediateScheduler.shared)).subscribe(recorder)
-    #expect(upstream.subscriptionCount == 4)
+    expectEqual(upstream.subscriptionCount, 4)
     upstream.connections[2].send(1)
-    #expect(recorder.values == [1])
-    #expect(upstream.cancelCount == 3)
+    expectEqual(recorder.values, [1])
+    expectEqual(upstream.cancelCount, 3)
   }
 
   // MARK: The end
@@ -204,12 +205,12 @@ struct HedgeSubscriptionTests {
     try hedged(hedges: 3).subscribe(recorder)
     for _ in 0..<attempts { scheduler.advance(by: 2) }
     recorder.cancel()
-    #expect(upstream.connections.map(\.cancelCount) == Array(repeating: 1, count: attempts + 1))
-    #expect(scheduler.pendingCount == 0)
+    expectEqual(upstream.connections.map(\.cancelCount), Array(repeating: 1, count: attempts + 1))
+    expectEqual(scheduler.pendingCount, 0)
     let count = events.count
     scheduler.advance(by: 60)
-    #expect(upstream.subscriptionCount == attempts + 1)
-    #expect(events.count == count)
+    expectEqual(upstream.subscriptionCount, attempts + 1)
+    expectEqual(events.count, count)
     #expect(recorder.completion == nil)
   }
 
@@ -223,18 +224,18 @@ struct HedgeSubscriptionTests {
     let count = events.count
     upstream.connections[hedge].send(completion: .failure(CancellationError()))
     #expect(recorder.failure is CancellationError)
-    #expect(upstream.connections.map(\.cancelCount) == (hedge == 0 ? [0] : [1, 0]))
+    expectEqual(upstream.connections.map(\.cancelCount), hedge == 0 ? [0] : [1, 0])
     scheduler.advance(by: 60)
-    #expect(upstream.subscriptionCount == hedge + 1)
-    #expect(events.count == count)
-    #expect(scheduler.pendingCount == 0)
+    expectEqual(upstream.subscriptionCount, hedge + 1)
+    expectEqual(events.count, count)
+    expectEqual(scheduler.pendingCount, 0)
   }
 
   @Test("begins nothing when it is cancelled on its own subscription")
   func cancelOnSubscription() throws {
     try hedged(delay: .parallel)
       .subscribe(AnySubscriber<Int, TestFailure>(receiveSubscription: { $0.cancel() }))
-    #expect(upstream.subscriptionCount == 0)
+    expectEqual(upstream.subscriptionCount, 0)
   }
 
   @Test("begins no hedge when the observer cancels")
@@ -244,8 +245,8 @@ struct HedgeSubscriptionTests {
       .hedged(try Policy(maxHedges: 3).onEvent { _ in recorder.cancel() }, time: scheduler.time)
       .subscribe(recorder)
     scheduler.advance(by: 2)
-    #expect(upstream.subscriptionCount == 1)
-    #expect(upstream.cancelCount == 1)
+    expectEqual(upstream.subscriptionCount, 1)
+    expectEqual(upstream.cancelCount, 1)
     #expect(recorder.completion == nil)
   }
 
@@ -265,10 +266,10 @@ struct HedgeSubscriptionTests {
     scheduler.advance(by: 1)
     upstream.connections[0].send(completion: .failure(.transient))
     upstream.connections[1].send(2)
-    #expect(recorder.values == [1, 2])
+    expectEqual(recorder.values, [1, 2])
     #expect(recorder.completion == nil)
-    #expect(upstream.subscriptionCount == 2)
-    #expect(scheduler.pendingCount == 0)
+    expectEqual(upstream.subscriptionCount, 2)
+    expectEqual(scheduler.pendingCount, 0)
   }
 
   @Test("gives back to the budget a hedge that somebody's win has made needless")
@@ -281,11 +282,11 @@ struct HedgeSubscriptionTests {
     let recorder = Recorder<Int, TestFailure>()
     upstream.hedged(policy, time: scheduler.time).subscribe(recorder)
     scheduler.advance(by: 2)
-    #expect(recorder.values == [1])
-    #expect(upstream.subscriptionCount == 1)
-    #expect(budget.snapshot().granted == 1)
-    #expect(budget.snapshot().queued == 0)
-    #expect(budget.snapshot().available == 1)
+    expectEqual(recorder.values, [1])
+    expectEqual(upstream.subscriptionCount, 1)
+    expectEqual(budget.snapshot().granted, 1)
+    expectEqual(budget.snapshot().queued, 0)
+    expectEqual(budget.snapshot().available, 1)
   }
 
   @Test("tells the hook of a loser's failure that comes too late")
@@ -300,8 +301,9 @@ struct HedgeSubscriptionTests {
     handed[0].receive(subscription: source.connections[0])
     _ = handed[0].receive(1)
     handed[1].receive(completion: .failure(.numbered(7_004)))
-    #expect(
-      dropped.entries.filter { $0.contains("7004") } == ["Hedged dropped an error that came too late: numbered(7004)"]
+    expectEqual(
+      dropped.entries.filter { $0.contains("7004") },
+      ["Hedged dropped an error that came too late: numbered(7004)"]
     )
     observation.cancel()
   }
@@ -326,11 +328,11 @@ struct HedgeSubscriptionTests {
         )
       if cancels { recorder.cancel() } else { upstream.send(completion: .finished) }
     }
-    #expect(subscription.map { "\($0)" } == "Hedged")
+    expectEqual(subscription.map { "\($0)" }, "Hedged")
     #expect(weakRecorder == nil)
     subscription?.request(.max(1))
     subscription?.cancel()
-    #expect(upstream.requests == [.max(1)])
+    expectEqual(upstream.requests, [.max(1)])
   }
 
   @Test("has one winner and one end, whoever comes at the same time", arguments: 0..<3 as Range<UInt64>)
@@ -347,16 +349,16 @@ struct HedgeSubscriptionTests {
         if !fails[index] { connection.send(index) }
         connection.send(completion: fails[index] ? .failure(.numbered(index)) : .finished)
       }
-      #expect(recorder.completions.count == 1)
+      expectEqual(recorder.completions.count, 1)
       let losers = upstream.cancelCount
       if fails.contains(false) {
         let winner = recorder.values.first
-        #expect(recorder.values.count == 1)
-        #expect(winner.map { !fails[$0] } == true)
+        expectEqual(recorder.values.count, 1)
+        expectEqual(winner.map { !fails[$0] }, true)
         #expect(losers <= 2)
       } else {
-        #expect(recorder.failure == .numbered(0))
-        #expect(losers == 0)
+        expectEqual(recorder.failure, .numbered(0))
+        expectEqual(losers, 0)
       }
     }
   }

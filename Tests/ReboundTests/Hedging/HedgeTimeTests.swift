@@ -1,4 +1,5 @@
 import Combine
+import Expectations
 import Rebound
 import ReboundTesting
 import Testing
@@ -69,7 +70,7 @@ struct HedgeTimeTests {
     let recorder = Recorder<Int, TestFailure>()
     upstream.hedged(try kind.policy(), time: time).subscribe(recorder)
     // From when an answer is late.
-    #expect(readsOfDecisions == kind.reads.begin + 1)
+    expectEqual(readsOfDecisions, kind.reads.begin + 1)
     switch course {
     case .passing: break
     case .failing: upstream.send(completion: .failure(.transient))
@@ -77,10 +78,10 @@ struct HedgeTimeTests {
     case .cancelled: recorder.cancel()
     }
     let hedges = course == .failing || course == .late ? 1 : 0
-    #expect(upstream.subscriptionCount == 1 + hedges)
-    #expect(readsOfDecisions == kind.reads.begin + 1 + hedges)
+    expectEqual(upstream.subscriptionCount, 1 + hedges)
+    expectEqual(readsOfDecisions, kind.reads.begin + 1 + hedges)
     upstream.send(1)
-    #expect(readsOfDecisions == kind.reads.begin + 1 + hedges + (course == .cancelled ? 0 : kind.reads.win))
+    expectEqual(readsOfDecisions, kind.reads.begin + 1 + hedges + (course == .cancelled ? 0 : kind.reads.win))
   }
 
   @Test(
@@ -94,8 +95,8 @@ struct HedgeTimeTests {
       if fails, hedge == 0 { throw .transient }
       return hedge
     }
-    #expect(value == (fails ? 1 : 0))
+    expectEqual(value, fails ? 1 : 0)
     // From when an answer is late, and the failure.
-    #expect(readsOfDecisions == kind.reads.begin + (fails ? 2 : 0) + kind.reads.win)
+    expectEqual(readsOfDecisions, kind.reads.begin + (fails ? 2 : 0) + kind.reads.win)
   }
 }

@@ -1,4 +1,5 @@
 import Combine
+import Expectations
 import Rebound
 import ReboundTesting
 import Testing
@@ -21,10 +22,10 @@ struct PublisherHedgedTests {
       scheduler.advance(by: 1)
     }
     // A race of two, a retry, another race of two: three of what the budget has, and no fourth.
-    #expect(upstream.subscriptionCount == 4)
-    #expect(recorder.failure as? TestFailure == .transient)
-    #expect(budget.snapshot().granted == 3)
-    #expect(budget.snapshot().queued == 0)
+    expectEqual(upstream.subscriptionCount, 4)
+    expectEqual(recorder.failure as? TestFailure, .transient)
+    expectEqual(budget.snapshot().granted, 3)
+    expectEqual(budget.snapshot().queued, 0)
   }
 
   @Test("learns how long a call takes from when a value is wanted")
@@ -37,8 +38,8 @@ struct PublisherHedgedTests {
     recorder.request(.max(1))
     scheduler.advance(by: 1)
     upstream.send(1)
-    #expect(recorder.values == [1])
-    #expect(latencies.percentile(1) == .seconds(1))
+    expectEqual(recorder.values, [1])
+    expectEqual(latencies.percentile(1), .seconds(1))
   }
 
   @Test("limits each attempt by a timeout inside, after which the next begins at once")
@@ -49,7 +50,7 @@ struct PublisherHedgedTests {
       .hedged(try HedgePolicy(delay: .afterFailure), time: scheduler.time)
       .subscribe(recorder)
     scheduler.advance(by: 2)
-    #expect(upstream.subscriptionCount == 2)
-    #expect(recorder.failure as? TimedOut == TimedOut(.attempt, limit: .seconds(1)))
+    expectEqual(upstream.subscriptionCount, 2)
+    expectEqual(recorder.failure as? TimedOut, TimedOut(.attempt, limit: .seconds(1)))
   }
 }

@@ -1,4 +1,5 @@
 import Combine
+import Expectations
 import Rebound
 import ReboundTesting
 import Testing
@@ -64,10 +65,10 @@ struct IdempotencyContractTests {
       connection.send(completion: .failure(TestFailure.transient))
     }
     let isAnswered = [.success, .cancelInValue, .enoughValues].contains(end)
-    #expect(recorder.values == (isAnswered ? [7] : []))
-    #expect(recorder.completions.count == ([.cancel, .cancelInValue].contains(end) ? 0 : 1))
-    #expect(try await next(keys) == (isAnswered ? 7 : 8))
-    #expect(upstream.subscriptionCount == 1)
+    expectEqual(recorder.values, isAnswered ? [7] : [])
+    expectEqual(recorder.completions.count, [.cancel, .cancelInValue].contains(end) ? 0 : 1)
+    try await expectEqual(next(keys), isAnswered ? 7 : 8)
+    expectEqual(upstream.subscriptionCount, 1)
   }
 
   @Test(
@@ -89,12 +90,12 @@ struct IdempotencyContractTests {
       subscribe(waiting, keys)
       await time.delays.until(1)
       waiting.cancel()
-      #expect(waiting.events.count == 1)
+      expectEqual(waiting.events.count, 1)
     }
     upstream.send(7)
-    #expect(first.values == [7])
-    #expect(try await next(keys) == 7)
-    #expect(upstream.subscriptionCount == 1)
+    expectEqual(first.values, [7])
+    try await expectEqual(next(keys), 7)
+    expectEqual(upstream.subscriptionCount, 1)
   }
 
   @Test("a function gives the key back, whatever ends it", arguments: [false, true])
@@ -111,6 +112,6 @@ struct IdempotencyContractTests {
     await begun.until(1)
     if isCancelled { task.cancel() }
     await #expect(throws: TestFailure.permanent) { try await task.value }
-    #expect(try await next(keys) == 8)
+    try await expectEqual(next(keys), 8)
   }
 }

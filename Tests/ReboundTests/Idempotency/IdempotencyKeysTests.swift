@@ -1,4 +1,5 @@
 import Combine
+import Expectations
 import Foundation
 import ReboundTesting
 import Testing
@@ -20,19 +21,19 @@ struct IdempotencyKeysTests {
       for _ in 0..<100 { group.addTask { try await keys.run("order") { calls.number(()) } } }
       return try await group.reduce(into: []) { $0.append($1) }
     }
-    #expect(answers == [Int](repeating: 1, count: 100))
-    #expect(try await keys.run("another") { calls.number(()) } == 2)
+    expectEqual(answers, [Int](repeating: 1, count: 100))
+    try await expectEqual(keys.run("another") { calls.number(()) }, 2)
     time.advance(by: .seconds(60))
-    #expect(try await keys.run("order") { calls.number(()) } == 3)
+    try await expectEqual(keys.run("order") { calls.number(()) }, 3)
     keys.forget("order")
-    #expect(try await keys.run("order") { calls.number(()) } == 4)
+    try await expectEqual(keys.run("order") { calls.number(()) }, 4)
   }
 
   @Test("keeps no failure: the next one runs")
   func failure() async throws {
     let keys = try keys()
     await #expect(throws: TestFailure.transient) { try await keys.run("order") { throw TestFailure.transient } }
-    #expect(try await keys.run("order") { 7 } == 7)
+    try await expectEqual(keys.run("order") { 7 }, 7)
   }
 
   @Test("passes the key on when the first one is cancelled, or the one who waits")
@@ -53,14 +54,14 @@ struct IdempotencyKeysTests {
     async let next = keys.run("order") { 7 }
     await time.delays.until(2)
     first.cancel()
-    #expect(try await next == 7)
+    try await expectEqual(next, 7)
   }
 
   @Test("refuses to run what may have run, unless it is told to", arguments: [true, false])
   func unknown(runsAlone: Bool) async throws {
     let keys = try IdempotencyKeys<Int>(keptFor: .seconds(60), storage: AbsentStorage(), runsAlone: runsAlone)
     let answer = try? await keys.run("order") { 7 }
-    #expect(answer == (runsAlone ? 7 : nil))
+    expectEqual(answer, runsAlone ? 7 : nil)
     if !runsAlone {
       await #expect(throws: IdempotencyKeyUnknown(key: "order")) { try await keys.run("order") { 7 } }
     }
@@ -159,12 +160,12 @@ struct IdempotencyKeysTests {
     for _ in 0..<3 {
       for try await value in upstream.idempotent(by: keys, for: "order").values { values.append(value) }
     }
-    #expect(values == [1, 1, 1])
+    expectEqual(values, [1, 1, 1])
     let failing = Fail<Int, any Error>(error: TestFailure.transient)
     await #expect(throws: TestFailure.transient) {
       for try await _ in failing.idempotent(by: keys, for: "another").values {}
     }
-    #expect(try await keys.run("another") { 7 } == 7)
+    try await expectEqual(keys.run("another") { 7 }, 7)
   }
 
   @Test("asks its storage once a value is wanted, and not before")
@@ -177,10 +178,10 @@ struct IdempotencyKeysTests {
     // Whoever looks has this from whoever has it look.
     ClaimCountingStorage.$isWanted.withValue(true) { recorder.request(.max(1)) }
     for await _ in ended.stream { break }
-    #expect(recorder.values == [7])
+    expectEqual(recorder.values, [7])
     #expect(recorder.isFinished)
-    #expect(storage.looks.entries == [true])
-    #expect(storage.releases.count == 0)
+    expectEqual(storage.looks.entries, [true])
+    expectEqual(storage.releases.count, 0)
   }
 
   @Test("finishes without a value where the call does, and frees the key")
@@ -190,7 +191,7 @@ struct IdempotencyKeysTests {
     for try await _ in Empty<Int, any Error>().idempotent(by: keys, for: "order").values {
       Issue.record("there is no value")
     }
-    #expect(storage.releases.entries == [storage.claim])
+    expectEqual(storage.releases.entries, [storage.claim])
   }
 
   @Test("frees the key when nobody is left who would make the call that has its turn")
@@ -199,7 +200,7 @@ struct IdempotencyKeysTests {
     let keys = try IdempotencyKeys<Int>(keptFor: .seconds(60), storage: storage)
     // As a cancel drops it on its way to whoever has asked.
     _ = try await keys.begin("order")
-    #expect(storage.releases.entries == [storage.claim])
+    expectEqual(storage.releases.entries, [storage.claim])
   }
 
   @Test("refuses to keep nothing")
@@ -210,8 +211,8 @@ struct IdempotencyKeysTests {
   @Test("what is not known is told in words for people")
   func words() {
     let unknown = IdempotencyKeyUnknown(key: "order 1")
-    #expect(unknown.localizedDescription == "It is not known whether this was done already.")
-    #expect(unknown.recoverySuggestion == "Try again later; it will not be done twice.")
+    expectEqual(unknown.localizedDescription, "It is not known whether this was done already.")
+    expectEqual(unknown.recoverySuggestion, "Try again later; it will not be done twice.")
   }
 }
 

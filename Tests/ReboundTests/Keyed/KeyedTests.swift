@@ -1,5 +1,6 @@
 import Combine
 import Dispatch
+import Expectations
 import Rebound
 import ReboundTesting
 import Testing
@@ -17,12 +18,12 @@ struct KeyedTests {
     for key in 1..<1_000 { _ = keyed[key] }
     #expect(keyed[0] === first)
     _ = keyed[1_000]
-    #expect(keyed.count == 1_000)
+    expectEqual(keyed.count, 1_000)
     #expect(keyed.existing(1) == nil)
     #expect(keyed.existing(0) === first)
-    #expect(made.events == Array(0...1_000))
+    expectEqual(made.events, Array(0...1_000))
     _ = keyed[1]
-    #expect(made.events.last == 1)
+    expectEqual(made.events.last, 1)
   }
 
   @Test("lets calls go on with what was evicted, and makes a new one for the next")
@@ -37,11 +38,11 @@ struct KeyedTests {
     #expect(keyed.existing("a") == nil)
     upstream.send(1)
     upstream.send(completion: .finished)
-    #expect(recorder.values == [1])
+    expectEqual(recorder.values, [1])
     #expect(recorder.isFinished)
     keyed["b"].isolate()
-    #expect(keyed["a"].state == .closed)
-    #expect(keyed["b"].state == .closed)
+    expectEqual(keyed["a"].state, .closed)
+    expectEqual(keyed["b"].state, .closed)
   }
 
   @Test("makes an object once, however many ask for it at the same time")
@@ -55,20 +56,20 @@ struct KeyedTests {
     DispatchQueue.concurrentPerform(iterations: 8) { _ in
       for key in 0..<50 { seen.write(ObjectIdentifier(keyed[key])) }
     }
-    #expect(made.events.sorted() == Array(0..<50))
-    #expect(Set(seen.events).count == 50)
+    expectEqual(made.events.sorted(), Array(0..<50))
+    expectEqual(Set(seen.events).count, 50)
   }
 
   @Test("tells what is made and what goes")
   func events() {
     let log = EventLog<KeyedEvent<String>>()
     let keyed = Keyed<String, Int>(limit: 0) { $0.count }.onEvent(log.write)
-    #expect(keyed["ab"] == 2)
-    #expect(keyed["c"] == 1)
+    expectEqual(keyed["ab"], 2)
+    expectEqual(keyed["c"], 1)
     keyed.remove("c")
     keyed.remove("c")
-    #expect(log.lines == ["ab: made", "c: made", "ab: evicted", "c: evicted"])
-    #expect(keyed.count == 0)
+    expectEqual(log.lines, ["ab: made", "c: made", "ab: evicted", "c: evicted"])
+    expectEqual(keyed.count, 0)
   }
 
   @Test("may ask for another key while it makes one")
@@ -76,7 +77,7 @@ struct KeyedTests {
     let keyeds = EventLog<Keyed<Int, Int>>()
     let keyed = Keyed<Int, Int> { key in key == 0 ? 1 : key * (keyeds.events.first?[key - 1] ?? 0) }
     keyeds.write(keyed)
-    #expect(keyed[5] == 120)
+    expectEqual(keyed[5], 120)
   }
 }
 

@@ -1,3 +1,4 @@
+import Expectations
 import Rebound
 import ReboundTesting
 import Testing
@@ -16,26 +17,26 @@ struct LeastRecentlyUsedTests {
       switch Int.random(in: 0..<5, using: &numbers) {
       case 0:
         let before = position.map { model.remove(at: $0).value }
-        #expect(subject.set(step, for: key) == before)
+        expectEqual(subject.set(step, for: key), before)
         model.append((key, step))
       case 1:
-        #expect(subject.use(key) == position.map { model[$0].value })
+        expectEqual(subject.use(key), position.map { model[$0].value })
         if let position { model.append(model.remove(at: position)) }
       case 2:
-        #expect(subject.peek(key) == position.map { model[$0].value })
+        expectEqual(subject.peek(key), position.map { model[$0].value })
       case 3:
-        #expect(subject.remove(key) == position.map { model.remove(at: $0).value })
+        expectEqual(subject.remove(key), position.map { model.remove(at: $0).value })
       default:
         let oldest = model.count > 6 ? model.removeFirst() : nil
         if let oldest {
           let removed = subject.removeOldest()
-          #expect(removed?.key == oldest.key)
-          #expect(removed?.value == oldest.value)
+          expectEqual(removed?.key, oldest.key)
+          expectEqual(removed?.value, oldest.value)
         }
       }
-      #expect(subject.count == model.count)
+      expectEqual(subject.count, model.count)
     }
-    for (key, _) in model { #expect(subject.removeOldest()?.key == key) }
+    for (key, _) in model { expectEqual(subject.removeOldest()?.key, key) }
     #expect(subject.removeOldest() == nil)
   }
 }

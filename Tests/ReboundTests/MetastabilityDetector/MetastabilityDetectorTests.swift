@@ -1,4 +1,5 @@
 import Combine
+import Expectations
 import Foundation
 import Rebound
 import ReboundTesting
@@ -95,7 +96,7 @@ struct MetastabilityDetectorTests {
     _ = try play(detector, seconds: 5, failures: 4, answeredOneIn: 5)
     #expect(isSuspected(detector))
     // The first attempt of each is made, so what succeeds at the fifth does not.
-    #expect(try play(detector, seconds: 1, failures: 4, answeredOneIn: 5) == 20)
+    try expectEqual(play(detector, seconds: 1, failures: 4, answeredOneIn: 5), 20)
   }
 
   @Test("counts a cancelled attempt as answered after a value, and not before", arguments: [true, false])
@@ -107,8 +108,9 @@ struct MetastabilityDetectorTests {
     if hasValue { upstream.send(1) }
     recorder.cancel()
     let answers = hasValue ? 1 : 0
-    #expect(
-      detector.snapshot(on: scheduler.time) == .init(requests: 0, attempts: 1, answers: answers, isSuspected: false)
+    expectEqual(
+      detector.snapshot(on: scheduler.time),
+      .init(requests: 0, attempts: 1, answers: answers, isSuspected: false)
     )
   }
 
@@ -122,12 +124,13 @@ struct MetastabilityDetectorTests {
     _ = try play(detector, seconds: 20, failures: 0, events: events)
     _ = try play(detector, seconds: 10, failures: 4, answeredOneIn: 5, events: events)
     _ = try play(detector, seconds: 10, failures: 0, events: events)
-    #expect(log.entries.count == 2)
-    #expect(log.entries.first?.hasPrefix("retries seem to keep the service down: ") == true)
-    #expect(log.entries.last == "retries no longer seem to keep the service down")
+    expectEqual(log.entries.count, 2)
+    expectEqual(log.entries.first?.hasPrefix("retries seem to keep the service down: "), true)
+    expectEqual(log.entries.last, "retries no longer seem to keep the service down")
     let gauge = try #require(events.gauges.first { $0.kind == .metastabilityDetector })
-    #expect(
-      gauge.reading.measurements.map(\.name) == ["rebound_metastability_suspected", "rebound_attempts_per_request"]
+    expectEqual(
+      gauge.reading.measurements.map(\.name),
+      ["rebound_metastability_suspected", "rebound_attempts_per_request"]
     )
     withExtendedLifetime((subscription, detector)) {}
   }
@@ -142,7 +145,7 @@ struct MetastabilityDetectorTests {
   @Test("its refusal has words for people")
   func words() {
     let refusal = RetriesSuspended(name: "weather")
-    #expect(refusal.localizedDescription == "The service has too much to do.")
-    #expect(refusal.recoverySuggestion == "Try again later.")
+    expectEqual(refusal.localizedDescription, "The service has too much to do.")
+    expectEqual(refusal.recoverySuggestion, "Try again later.")
   }
 }

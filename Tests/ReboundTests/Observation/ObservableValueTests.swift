@@ -1,4 +1,5 @@
 import Combine
+import Expectations
 import Observation
 import Rebound
 import ReboundTesting
@@ -13,12 +14,12 @@ struct ObservableValueTests {
   @Test("has the value that it was made with until the publisher sends one, and then the latest, also after the end")
   func latest() {
     let latest = subject.observableValue(initially: 0)
-    #expect(latest.value == 0)
+    expectEqual(latest.value, 0)
     subject.send(1)
     subject.send(2)
-    #expect(latest.value == 2)
+    expectEqual(latest.value, 2)
     subject.send(completion: .finished)
-    #expect(latest.value == 2)
+    expectEqual(latest.value, 2)
   }
 
   @available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
@@ -28,8 +29,8 @@ struct ObservableValueTests {
     let seen = Log<Int>()
     let initial = withObservationTracking({ latest.value }, onChange: { seen.write(latest.value) })
     subject.send(1)
-    #expect(initial == 0)
-    #expect(seen.entries == [1])
+    expectEqual(initial, 0)
+    expectEqual(seen.entries, [1])
   }
 
   @available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
@@ -47,9 +48,9 @@ struct ObservableValueTests {
       sender.send(2)
     }
     self.subject.send(1)
-    #expect(latest.value == 2)
+    expectEqual(latest.value, 2)
     // Observation withdraws an observer after it was told, and not before: it is told of the change from inside, too.
-    #expect(seen.entries == [1, 2])
+    expectEqual(seen.entries, [1, 2])
   }
 
   @available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
@@ -63,7 +64,7 @@ struct ObservableValueTests {
       subject.send(1)
     }
     #expect(released == nil)
-    #expect(cancels.count == 1)
+    expectEqual(cancels.count, 1)
   }
 
   @available(macOS 26, iOS 26, tvOS 26, watchOS 26, *)
@@ -76,7 +77,7 @@ struct ObservableValueTests {
       if value == 3 { break }
       subject.send(value + 1)
     }
-    #expect(values == [0, 1, 2, 3])
+    expectEqual(values, [0, 1, 2, 3])
   }
 
   @available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
@@ -95,6 +96,6 @@ struct ObservableValueTests {
       if value == total { break }
     }
     await sending.value
-    #expect(values == values.sorted())
+    expectEqual(values, values.sorted())
   }
 }

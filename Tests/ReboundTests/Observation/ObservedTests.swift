@@ -1,4 +1,5 @@
 import Combine
+import Expectations
 import Observation
 import Rebound
 import ReboundTesting
@@ -21,7 +22,7 @@ struct ObservedTests {
     model.name = "c"
     await received.until(3)
     recorder.cancel()
-    #expect(recorder.values == ["a", "b", "c"])
+    expectEqual(recorder.values, ["a", "b", "c"])
     #expect(recorder.completion == nil)
   }
 
@@ -39,7 +40,7 @@ struct ObservedTests {
     model.age = 2
     await received.until(3)
     recorder.cancel()
-    #expect(recorder.values == ["a0", "c1", "c2"])
+    expectEqual(recorder.values, ["a0", "c1", "c2"])
   }
 
   @available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
@@ -53,7 +54,7 @@ struct ObservedTests {
     model.name = "b"
     await received.until(2)
     recorder.cancel()
-    #expect(recorder.values == ["a", "b"])
+    expectEqual(recorder.values, ["a", "b"])
   }
 
   @available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
@@ -66,7 +67,7 @@ struct ObservedTests {
     recorder.request(.max(1))
     await received.until(1)
     recorder.cancel()
-    #expect(recorder.values == ["b"])
+    expectEqual(recorder.values, ["b"])
   }
 
   @available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
@@ -79,15 +80,15 @@ struct ObservedTests {
     for name in ["b", "c", "d"] {
       await change(of: model) { model.name = name }
     }
-    #expect(recorder.values == ["a"])
+    expectEqual(recorder.values, ["a"])
     recorder.request(.max(2))
     await received.until(2)
-    #expect(recorder.values == ["a", "d"])
+    expectEqual(recorder.values, ["a", "d"])
     model.name = "e"
     await received.until(3)
     await change(of: model) { model.name = "f" }
     recorder.cancel()
-    #expect(recorder.values == ["a", "d", "e"])
+    expectEqual(recorder.values, ["a", "d", "e"])
   }
 
   @available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
@@ -103,7 +104,7 @@ struct ObservedTests {
     observed(model).subscribe(recorder)
     await received.until(4)
     recorder.cancel()
-    #expect(recorder.values == ["a", "aa", "aaa", "aaaa"])
+    expectEqual(recorder.values, ["a", "aa", "aaa", "aaaa"])
   }
 
   @available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
@@ -124,7 +125,7 @@ struct ObservedTests {
       own.name = "b"
     }
     for await _ in lease.stream { break }
-    #expect(received.entries == ["a"])
+    expectEqual(received.entries, ["a"])
   }
 
   @available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
@@ -147,7 +148,7 @@ struct ObservedTests {
     }
     for await _ in lease.stream { break }
     #expect(released == nil)
-    #expect(recorder.values == ["a"])
+    expectEqual(recorder.values, ["a"])
     #expect(recorder.completion == nil)
   }
 
@@ -164,7 +165,7 @@ struct ObservedTests {
     }
     #expect(released == nil)
     recorder.cancel()
-    #expect(recorder.values == ["a"])
+    expectEqual(recorder.values, ["a"])
   }
 
   @available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
@@ -180,8 +181,8 @@ struct ObservedTests {
     await received.until(3)
     first.cancel()
     second.cancel()
-    #expect(first.values == ["a", "b"])
-    #expect(second.values == ["b"])
+    expectEqual(first.values, ["a", "b"])
+    expectEqual(second.values, ["b"])
   }
 
   @available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
@@ -194,7 +195,7 @@ struct ObservedTests {
     for await value in values where value == 1 { break }
     await owner.increment(by: 2)
     for await value in values {
-      #expect(value == 3)
+      expectEqual(value, 3)
       break
     }
   }
@@ -210,7 +211,7 @@ struct ObservedTests {
       return count
     }
     for await value in observed.values {
-      #expect(value == 1)
+      expectEqual(value, 1)
       break
     }
   }
@@ -231,8 +232,8 @@ struct ObservedTests {
       if value == total { break }
     }
     await writing.value
-    #expect(values == values.sorted())
-    #expect(values.last == total)
+    expectEqual(values, values.sorted())
+    expectEqual(values.last, total)
   }
 
   @available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)

@@ -1,4 +1,5 @@
 import Combine
+import Expectations
 import Rebound
 import ReboundTesting
 import Testing
@@ -18,11 +19,11 @@ struct KeyedPipelinesTests {
   func bounded() throws {
     let made = Log<Int>()
     let pipelines = pipelines(made)
-    for key in 0...1_000 { #expect(try pipelines.pipeline(for: key).name == "host \(key)") }
-    #expect(pipelines.count == 1_000)
+    for key in 0...1_000 { try expectEqual(pipelines.pipeline(for: key).name, "host \(key)") }
+    expectEqual(pipelines.count, 1_000)
     #expect(pipelines.existing(0) == nil)
     for key in 1...1_000 { _ = try pipelines.pipeline(for: key) }
-    #expect(made.count == 1_001)
+    expectEqual(made.count, 1_001)
   }
 
   @Test("keep the state of each host apart, from call to call")
@@ -32,7 +33,7 @@ struct KeyedPipelinesTests {
       try await pipelines.pipeline(for: 1).run { throw TestFailure.transient }
     }
     await #expect(throws: CircuitOpen.self) { try await pipelines.pipeline(for: 1).run { 7 } }
-    #expect(try await pipelines.pipeline(for: 2).run { 7 } == 7)
+    try await expectEqual(pipelines.pipeline(for: 2).run { 7 }, 7)
   }
 
   @Test("tell everyone who asks that a pipeline makes no sense")
@@ -45,6 +46,6 @@ struct KeyedPipelinesTests {
     for _ in 1...2 {
       #expect(throws: InvalidPipeline.self) { try pipelines.pipeline(for: 1) }
     }
-    #expect(made.count == 1)
+    expectEqual(made.count, 1)
   }
 }

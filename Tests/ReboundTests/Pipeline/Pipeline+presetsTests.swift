@@ -1,4 +1,5 @@
 import Combine
+import Expectations
 import Rebound
 import ReboundTesting
 import Testing
@@ -9,37 +10,40 @@ struct PipelinePresetsTests {
 
   @Test("have the numbers that their documentation says")
   func numbers() throws {
-    #expect(
-      try Pipeline<Int>.http("api", transient: isTransient).description == """
-        api
-          bulkhead "api"
-          timeout (total: 30.0 seconds)
-          retry (maxRetries: 3, backoff: exponential from 2.0 seconds ×2.0, up to 20.0 seconds, full jitter, \
-        when: some failures, budget: shared)
-          circuit breaker "api"
-          timeout (attempt: 10.0 seconds)
-        """
+    try expectEqual(
+      Pipeline<Int>.http("api", transient: isTransient).description,
+      """
+      api
+        bulkhead "api"
+        timeout (total: 30.0 seconds)
+        retry (maxRetries: 3, backoff: exponential from 2.0 seconds ×2.0, up to 20.0 seconds, full jitter, \
+      when: some failures, budget: shared)
+        circuit breaker "api"
+        timeout (attempt: 10.0 seconds)
+      """
     )
-    #expect(
-      try Pipeline<Int>.mobile("api", transient: isTransient).description == """
-        api
-          timeout (total: 20.0 seconds)
-          retry (maxRetries: 2, backoff: exponential from 0.5 seconds ×2.0, up to 5.0 seconds, full jitter, \
-        when: some failures, budget: shared)
-          circuit breaker "api"
-          timeout (attempt: 8.0 seconds)
-        """
+    try expectEqual(
+      Pipeline<Int>.mobile("api", transient: isTransient).description,
+      """
+      api
+        timeout (total: 20.0 seconds)
+        retry (maxRetries: 2, backoff: exponential from 0.5 seconds ×2.0, up to 5.0 seconds, full jitter, \
+      when: some failures, budget: shared)
+        circuit breaker "api"
+        timeout (attempt: 8.0 seconds)
+      """
     )
-    #expect(
-      try Pipeline<Int>.background("api", transient: isTransient).description == """
-        api
-          bulkhead "api"
-          timeout (total: 600.0 seconds)
-          retry (maxRetries: 5, backoff: exponential from 5.0 seconds ×2.0, up to 120.0 seconds, full jitter, \
-        when: some failures, budget: shared)
-          circuit breaker "api"
-          timeout (attempt: 60.0 seconds)
-        """
+    try expectEqual(
+      Pipeline<Int>.background("api", transient: isTransient).description,
+      """
+      api
+        bulkhead "api"
+        timeout (total: 600.0 seconds)
+        retry (maxRetries: 5, backoff: exponential from 5.0 seconds ×2.0, up to 120.0 seconds, full jitter, \
+      when: some failures, budget: shared)
+        circuit breaker "api"
+        timeout (attempt: 60.0 seconds)
+      """
     )
   }
 
@@ -61,8 +65,8 @@ struct PipelinePresetsTests {
       scheduler.advance(by: .seconds(60))
       return upstream.subscriptionCount
     }
-    #expect(calls(.permanent) == 1)
-    #expect(calls(.transient) == 3)
-    #expect(calls(nil) == (isHarmless ? 2 : 1))
+    expectEqual(calls(.permanent), 1)
+    expectEqual(calls(.transient), 3)
+    expectEqual(calls(nil), isHarmless ? 2 : 1)
   }
 }

@@ -1,4 +1,5 @@
 import Combine
+import Expectations
 import Rebound
 import Testing
 
@@ -26,26 +27,28 @@ struct PipelineDescriptorTests {
       Timeout(attempt: .seconds(5))
       Chaos<Int, any Error>()
     }
-    #expect(
-      pipeline.description == """
-        weather
-          fallback (when: all failures)
-          cache (key: oslo)
-          coalescing (key: oslo)
-          bulkhead "search"
-          rate limiter "quota"
-          timeout (total: 30.0 seconds)
-          retry (maxRetries: 3, backoff: constant 1.0 seconds, equal jitter, deadline: 20.0 seconds, when: some failures, \
-        budget: shared)
-          hedge (maxHedges: 1, delay: 2.0 seconds, budget: shared)
-          authentication
-          circuit breaker "host"
-          timeout (attempt: 5.0 seconds)
-          chaos
-        """
+    expectEqual(
+      pipeline.description,
+      """
+      weather
+        fallback (when: all failures)
+        cache (key: oslo)
+        coalescing (key: oslo)
+        bulkhead "search"
+        rate limiter "quota"
+        timeout (total: 30.0 seconds)
+        retry (maxRetries: 3, backoff: constant 1.0 seconds, equal jitter, deadline: 20.0 seconds, when: some failures, \
+      budget: shared)
+        hedge (maxHedges: 1, delay: 2.0 seconds, budget: shared)
+        authentication
+        circuit breaker "host"
+        timeout (attempt: 5.0 seconds)
+        chaos
+      """
     )
-    #expect(
-      pipeline.descriptor.kinds == [
+    expectEqual(
+      pipeline.descriptor.kinds,
+      [
         .fallback, .cache, .coalescing, .bulkhead, .rateLimiter, .timeout, .retry, .hedge, .authentication,
         .circuitBreaker, .timeout, .chaos,
       ]
@@ -56,7 +59,7 @@ struct PipelineDescriptorTests {
   func compares() throws {
     let pipeline = try Pipeline<Int>("orders", repetition: .harmful) { Timeout(total: .seconds(1)) }
     let stage = StageDescriptor(.timeout, parameters: [.init("total", "1.0 seconds")])
-    #expect(pipeline.descriptor == PipelineDescriptor(name: "orders", repetition: .harmful, stages: [stage]))
+    expectEqual(pipeline.descriptor, PipelineDescriptor(name: "orders", repetition: .harmful, stages: [stage]))
     #expect(pipeline.description.hasPrefix("orders (calls must not be repeated)\n"))
   }
 
@@ -68,7 +71,7 @@ struct PipelineDescriptorTests {
       if isHedged { Timeout(attempt: .seconds(1)) } else { Timeout(attempt: .seconds(2)) }
     }
     let kinds: [PolicyKind] = isHedged ? [.timeout, .hedge, .timeout] : [.timeout, .timeout]
-    #expect(pipeline.descriptor.kinds == kinds)
-    #expect(pipeline.descriptor.stages.last?.parameters.first?.value == (isHedged ? "1.0 seconds" : "2.0 seconds"))
+    expectEqual(pipeline.descriptor.kinds, kinds)
+    expectEqual(pipeline.descriptor.stages.last?.parameters.first?.value, isHedged ? "1.0 seconds" : "2.0 seconds")
   }
 }

@@ -1,4 +1,5 @@
 import Combine
+import Expectations
 import Rebound
 import ReboundTesting
 import Testing
@@ -78,9 +79,9 @@ struct PipelineEventsTests {
       upstream.protected(by: pipeline).subscribe(recorder)
       scheduler.advance(by: .seconds(5))
     }
-    #expect(recorder.values == [0, 0, 7])
-    #expect(log.lines == Self.golden)
-    #expect(events.gauges.map(\.description) == Self.gauges)
+    expectEqual(recorder.values, [0, 0, 7])
+    expectEqual(log.lines, Self.golden)
+    expectEqual(events.gauges.map(\.description), Self.gauges)
   }
 
   @Test("tell the same story of an asynchronous function")
@@ -110,14 +111,14 @@ struct PipelineEventsTests {
       try await clock.untilAsleep(2)
       clock.advance(by: wait)
     }
-    #expect(try await first.value == 0)
+    try await expectEqual(first.value, 0)
     clock.advance(by: .seconds(15))
-    #expect(try await pipeline.run(operation) == 0)
+    try await expectEqual(pipeline.run(operation), 0)
     clock.advance(by: .seconds(30))
-    #expect(try await pipeline.run(operation) == 7)
+    try await expectEqual(pipeline.run(operation), 7)
     withExtendedLifetime(subscription) {}
-    #expect(log.lines == Self.golden)
-    #expect(events.gauges.map(\.description) == Self.gauges)
+    expectEqual(log.lines, Self.golden)
+    expectEqual(events.gauges.map(\.description), Self.gauges)
   }
 
   /// A retry whose pause is as long as the time there is.
@@ -138,8 +139,8 @@ struct PipelineEventsTests {
       .protected(by: try Self.hurried(events, time: scheduler.time))
       .subscribe(recorder)
     try scheduler.run()
-    #expect(recorder.failure as? TestFailure == .transient)
-    #expect(recorder.completionTime == VirtualTime.start.advanced(by: .seconds(4)))
+    expectEqual(recorder.failure as? TestFailure, .transient)
+    expectEqual(recorder.completionTime, VirtualTime.start.advanced(by: .seconds(4)))
 
     let clock = SteppedClock()
     let asyncEvents = PolicyEvents(time: clock.time)
@@ -152,9 +153,10 @@ struct PipelineEventsTests {
       clock.advance(by: .seconds(2))
     }
     await #expect(throws: TestFailure.transient) { try await task.value }
-    #expect(asyncLog.lines == log.lines)
-    #expect(
-      log.lines == [
+    expectEqual(asyncLog.lines, log.lines)
+    expectEqual(
+      log.lines,
+      [
         "0.0 seconds warning weather: retry: attempt 1 failed (transient); retrying in 2.0 seconds (computed)",
         "2.0 seconds warning weather: retry: attempt 2 failed (transient); retrying in 2.0 seconds (computed)",
         "4.0 seconds error weather: retry: attempt 3 failed (transient); stopped: deadline exceeded",

@@ -1,4 +1,5 @@
 import Combine
+import Expectations
 import Rebound
 import ReboundTesting
 import Testing
@@ -97,10 +98,10 @@ struct PipelineOrderTests {
       case is RateLimited: "rate limited"
       default: "failure"
       }
-    #expect(end == order.end)
-    #expect(upstream.subscriptionCount == order.calls)
-    #expect(recorder.completionTime.map { $0.nanoseconds.rounded(toSeconds: .up) } == order.seconds)
-    #expect(scheduler.pendingCount == 0)
+    expectEqual(end, order.end)
+    expectEqual(upstream.subscriptionCount, order.calls)
+    expectEqual(recorder.completionTime.map { $0.nanoseconds.rounded(toSeconds: .up) }, order.seconds)
+    expectEqual(scheduler.pendingCount, 0)
   }
 }
 

@@ -1,4 +1,5 @@
 import Combine
+import Expectations
 import Foundation
 import Rebound
 import Testing
@@ -127,9 +128,9 @@ struct PipelineRulesTests {
     let error = try #require(throws: InvalidPipeline.self) {
       try refusal.pipeline()
     }
-    #expect(error.mistake == refusal.mistake)
-    #expect(error.stages.map(\.position) == refusal.positions)
-    #expect(error.pipeline == "weather")
+    expectEqual(error.mistake, refusal.mistake)
+    expectEqual(error.stages.map(\.position), refusal.positions)
+    expectEqual(error.pipeline, "weather")
   }
 
   /// A policy of a user's own, of a kind that the library does not know; it does nothing but say what it is.
@@ -281,12 +282,13 @@ struct PipelineRulesTests {
         Timeout(total: .seconds(1))
       }
     }
-    #expect(
-      error?.description == """
-        Pipeline "weather": the limit for the whole stands inside of the retry, and begins anew with each attempt; move it \
-        outside of the retry, or make it Timeout(attempt:) (stage 1, retry (maxRetries: 2, backoff: exponential from 0.5 \
-        seconds ×2.0, up to 20.0 seconds, full jitter); stage 2, timeout (total: 1.0 seconds)).
-        """
+    expectEqual(
+      error?.description,
+      """
+      Pipeline "weather": the limit for the whole stands inside of the retry, and begins anew with each attempt; move it \
+      outside of the retry, or make it Timeout(attempt:) (stage 1, retry (maxRetries: 2, backoff: exponential from 0.5 \
+      seconds ×2.0, up to 20.0 seconds, full jitter); stage 2, timeout (total: 1.0 seconds)).
+      """
     )
   }
 
@@ -341,6 +343,6 @@ struct PipelineRulesTests {
   @Test("a refusal says the same to people, who may have written the settings")
   func wordsForPeople() {
     let error = InvalidPipeline(pipeline: "weather", mistake: .noStages, stages: [])
-    #expect(error.localizedDescription == error.description)
+    expectEqual(error.localizedDescription, error.description)
   }
 }

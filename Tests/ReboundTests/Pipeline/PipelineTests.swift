@@ -1,4 +1,5 @@
 import Combine
+import Expectations
 import Rebound
 import ReboundTesting
 import Testing
@@ -19,9 +20,9 @@ struct PipelineTests {
     let upstream = TestPublisher<Int, TestFailure>()
     let recorder = Recorder<Int, any Error>(requesting: .max(owed))
     upstream.protected(by: pipeline).subscribe(recorder)
-    #expect(upstream.requests.reduce(Subscribers.Demand.none, +) == .max(owed))
+    expectEqual(upstream.requests.reduce(Subscribers.Demand.none, +), .max(owed))
     for value in 1...3 { upstream.send(value) }
-    #expect(recorder.values == Array((1...3).prefix(owed)))
+    expectEqual(recorder.values, Array((1...3).prefix(owed)))
     recorder.cancel()
   }
 
@@ -39,15 +40,15 @@ struct PipelineTests {
     let recorder = Recorder<Int, any Error>()
     upstream.protected(by: pipeline).subscribe(recorder)
     if whileWaiting { upstream.send(completion: .failure(.transient)) }
-    #expect(bulkhead.snapshot.running == 1)
+    expectEqual(bulkhead.snapshot.running, 1)
     recorder.cancel()
     scheduler.advance(by: .seconds(60))
-    #expect(bulkhead.snapshot.running == 0)
-    #expect(budget.snapshot().available == 2)
-    #expect(budget.snapshot().queued == 0)
-    #expect(scheduler.pendingCount == 0)
-    #expect(upstream.subscriptionCount == 1)
-    #expect(upstream.cancelCount == (whileWaiting ? 0 : 1))
+    expectEqual(bulkhead.snapshot.running, 0)
+    expectEqual(budget.snapshot().available, 2)
+    expectEqual(budget.snapshot().queued, 0)
+    expectEqual(scheduler.pendingCount, 0)
+    expectEqual(upstream.subscriptionCount, 1)
+    expectEqual(upstream.cancelCount, whileWaiting ? 0 : 1)
     #expect(recorder.completion == nil)
   }
 
@@ -58,7 +59,7 @@ struct PipelineTests {
     let protected = upstream.protected(by: pipeline)
     for attempts in [2, 4, 6] {
       protected.subscribe(Recorder<Int, any Error>())
-      #expect(upstream.subscriptionCount == attempts)
+      expectEqual(upstream.subscriptionCount, attempts)
     }
   }
 
@@ -68,11 +69,11 @@ struct PipelineTests {
     let (recorder, late) = (Recorder<Int, TestFailure>(), Recorder<Int, TestFailure>())
     let failing = Fail<Int, TestFailure>(error: .numbered(7))
     failing.protected(by: pipeline) { $0 as? TestFailure ?? .permanent }.subscribe(recorder)
-    #expect(recorder.failure == .numbered(7))
+    expectEqual(recorder.failure, .numbered(7))
     let silent = Empty<Int, TestFailure>(completeImmediately: false)
     silent.protected(by: pipeline) { $0 as? TestFailure ?? .permanent }.subscribe(late)
     scheduler.advance(by: .seconds(1))
-    #expect(late.failure == .permanent)
+    expectEqual(late.failure, .permanent)
   }
 
   @Test("names itself in the errors of its limits")
@@ -84,7 +85,7 @@ struct PipelineTests {
     )
     scheduler.advance(by: .seconds(1))
     let expected = TimedOut(.total, limit: .seconds(1), name: "weather")
-    #expect(recorder.failure as? TimedOut == expected)
+    expectEqual(recorder.failure as? TimedOut, expected)
     let hurried = try Pipeline<Int>("weather", time: JumpingClock().time) { Timeout(total: .seconds(1)) }
     await #expect(throws: expected) {
       try await hurried.run {
@@ -113,7 +114,7 @@ struct PipelineTests {
     for await _ in stream { break }
     task.cancel()
     await #expect(throws: CancellationError.self) { try await task.value }
-    #expect(breaker.state == .closed)
+    expectEqual(breaker.state, .closed)
   }
 
   @Test("knows the type of its values from its first stage")
@@ -122,7 +123,7 @@ struct PipelineTests {
       Fallback { _ in "saved" }
       Retry(.never)
     }
-    #expect(try await pipeline.run { throw TestFailure.transient } == "saved")
+    try await expectEqual(pipeline.run { throw TestFailure.transient }, "saved")
   }
 
   @Test("of 10,000 attempts that fail at once uses as little stack as one")
@@ -141,8 +142,8 @@ struct PipelineTests {
     }
     .protected(by: pipeline)
     .subscribe(recorder)
-    #expect(recorder.failure as? TestFailure == .numbered(10_001))
-    #expect(scheduler.pendingCount == 0)
+    expectEqual(recorder.failure as? TestFailure, .numbered(10_001))
+    expectEqual(scheduler.pendingCount, 0)
   }
 
   @Test("can be cancelled from inside of a value")
@@ -162,10 +163,10 @@ struct PipelineTests {
     upstream.protected(by: pipeline).subscribe(recorder)
     upstream.send(1)
     upstream.send(2)
-    #expect(recorder.values == [1])
-    #expect(upstream.cancelCount == 1)
-    #expect(bulkhead.snapshot.running == 0)
-    #expect(scheduler.pendingCount == 0)
+    expectEqual(recorder.values, [1])
+    expectEqual(upstream.cancelCount, 1)
+    expectEqual(bulkhead.snapshot.running, 0)
+    expectEqual(scheduler.pendingCount, 0)
   }
 
   @Test("releases the upstream and what it holds when the subscription is cancelled", arguments: [false, true])
@@ -221,10 +222,10 @@ struct PipelineTests {
       }
       return try await group.reduce(into: [Int]()) { $0.append($1) }
     }
-    #expect(values.count == 400)
+    expectEqual(values.count, 400)
     #expect(running.entries.allSatisfy { (1...4).contains($0) })
-    #expect(bulkhead.snapshot.running == 0)
-    #expect(bulkhead.snapshot.queued == 0)
-    #expect(budget.snapshot().queued == 0)
+    expectEqual(bulkhead.snapshot.running, 0)
+    expectEqual(bulkhead.snapshot.queued, 0)
+    expectEqual(budget.snapshot().queued, 0)
   }
 }

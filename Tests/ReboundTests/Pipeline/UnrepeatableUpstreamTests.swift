@@ -1,4 +1,5 @@
 import Combine
+import Expectations
 import Rebound
 import ReboundTesting
 import Testing
@@ -36,12 +37,12 @@ struct UnrepeatableUpstreamTests {
     ]
     for error in errors {
       let misuse = try #require(error as? UnrepeatableUpstream)
-      #expect(misuse.pipeline == "weather")
-      #expect(misuse.stage == .retry)
+      expectEqual(misuse.pipeline, "weather")
+      expectEqual(misuse.stage, .retry)
       #expect(misuse.description.contains("wrap the making of it in Deferred"))
     }
-    #expect((errors[3] as? UnrepeatableUpstream)?.upstream.hasPrefix("Future<") == true)
-    #expect(log.events.count == 4)
+    expectEqual((errors[3] as? UnrepeatableUpstream)?.upstream.hasPrefix("Future<"), true)
+    expectEqual(log.events.count, 4)
     #expect(log.events.allSatisfy { $0.severity == .error })
   }
 
@@ -64,11 +65,11 @@ struct UnrepeatableUpstreamTests {
       failure(of: future.timeout(.seconds(1), scheduler: scheduler, customError: { .permanent }), under: pipeline),
       failure(of: future.limited(by: bulkhead, refusingWith: { _ in .permanent }), under: pipeline),
     ]
-    for error in errors { #expect((error as? UnrepeatableUpstream)?.upstream.hasPrefix("Future<") == true) }
+    for error in errors { expectEqual((error as? UnrepeatableUpstream)?.upstream.hasPrefix("Future<"), true) }
     let other = TestPublisher<Int, TestFailure>(whenSubscribed: { $0.send(completion: .failure(.permanent)) })
-    #expect(failure(of: future.catch { _ in other }, under: pipeline) as? TestFailure == .permanent)
-    #expect(failure(of: future.recover { _ in other }, under: pipeline) as? TestFailure == .permanent)
-    #expect(other.subscriptionCount == 4)
+    expectEqual(failure(of: future.catch { _ in other }, under: pipeline) as? TestFailure, .permanent)
+    expectEqual(failure(of: future.recover { _ in other }, under: pipeline) as? TestFailure, .permanent)
+    expectEqual(other.subscriptionCount, 4)
   }
 
   @Test("lets pass what is shared behind an operator that may cancel it: whoever comes then begins it anew")
@@ -79,16 +80,16 @@ struct UnrepeatableUpstreamTests {
     request.share().timeout(.seconds(1), scheduler: scheduler, customError: { .transient })
       .protected(by: pipeline).subscribe(recorder)
     scheduler.advance(by: .seconds(1))
-    #expect(request.subscriptionCount == 2)
+    expectEqual(request.subscriptionCount, 2)
     request.send(7)
     request.send(completion: .finished)
     // A timeout hands its values on by its scheduler.
     scheduler.advance(by: .milliseconds(1))
-    #expect(recorder.values == [7])
+    expectEqual(recorder.values, [7])
     let bulkhead = Bulkhead("places", policy: try BulkheadPolicy(maxConcurrent: 1))
     let limited = request.share().limited(by: bulkhead, refusingWith: { _ in .permanent }).tryFilter { _ in true }
     limited.protected(by: pipeline).subscribe(Recorder<Int, any Error>())
-    #expect(request.subscriptionCount == 3)
+    expectEqual(request.subscriptionCount, 3)
   }
 
   @Test("goes by what stages say of themselves: a policy of a user's own, a repetition, a renewed credential")
@@ -103,7 +104,7 @@ struct UnrepeatableUpstreamTests {
     let stages = pipelines.map { pipeline in
       (failure(of: Future<Int, TestFailure> { $0(.success(1)) }, under: pipeline) as? UnrepeatableUpstream)?.stage
     }
-    #expect(stages == [PolicyKind("own"), PolicyKind("own"), .repeat, .authentication])
+    expectEqual(stages, [PolicyKind("own"), PolicyKind("own"), .repeat, .authentication])
   }
 
   @Test("lets pass what is made anew, what is not retried, and what cannot be known")
@@ -111,9 +112,9 @@ struct UnrepeatableUpstreamTests {
     let pipeline = try retrying()
     let future = Future<Int, TestFailure> { $0(.failure(.transient)) }
     let deferred = Deferred { Future<Int, TestFailure> { $0(.failure(.transient)) } }
-    #expect(failure(of: deferred, under: pipeline) as? TestFailure == .transient)
-    #expect(failure(of: future.eraseToAnyPublisher(), under: pipeline) as? TestFailure == .transient)
+    expectEqual(failure(of: deferred, under: pipeline) as? TestFailure, .transient)
+    expectEqual(failure(of: future.eraseToAnyPublisher(), under: pipeline) as? TestFailure, .transient)
     let limited = try Pipeline<Int>("weather") { Timeout(total: .seconds(1)) }
-    #expect(failure(of: future, under: limited) as? TestFailure == .transient)
+    expectEqual(failure(of: future, under: limited) as? TestFailure, .transient)
   }
 }

@@ -1,5 +1,6 @@
 import Combine
 import Dispatch
+import Expectations
 import Rebound
 import ReboundTesting
 import Testing
@@ -28,7 +29,7 @@ struct PublisherRateLimitedTests {
   func turns() throws {
     let limiter = try makeLimiter()
     let recorders = (0..<4).map { _ in subscribe(limiter, requesting: .max(2)) }
-    #expect(scheduler.pendingCount == 1)
+    expectEqual(scheduler.pendingCount, 1)
     var counts: [Int] = []
     for _ in 0..<4 {
       counts.append(upstream.subscriptionCount)
@@ -36,14 +37,14 @@ struct PublisherRateLimitedTests {
       counts.append(upstream.subscriptionCount)
       scheduler.advance(by: .nanoseconds(1))
     }
-    #expect(counts == [1, 1, 2, 2, 3, 3, 4, 4])
-    #expect(scheduler.pendingCount == 0)
+    expectEqual(counts, [1, 1, 2, 2, 3, 3, 4, 4])
+    expectEqual(scheduler.pendingCount, 0)
     for (index, connection) in upstream.connections.enumerated() {
-      #expect(connection.requests == [.max(2)])
+      expectEqual(connection.requests, [.max(2)])
       connection.send(index)
     }
-    #expect(recorders.map(\.values) == [[0], [1], [2], [3]])
-    #expect(log.lines.prefix(3) == ["admitted", "queued for 1.0 seconds; 1 wait", "queued for 2.0 seconds; 2 wait"])
+    expectEqual(recorders.map(\.values), [[0], [1], [2], [3]])
+    expectEqual(log.lines.prefix(3), ["admitted", "queued for 1.0 seconds; 1 wait", "queued for 2.0 seconds; 2 wait"])
   }
 
   @Test("refuses whose turn would come too late, with the time until then, also as the publisher's own error")
@@ -51,11 +52,11 @@ struct PublisherRateLimitedTests {
     let limiter = try makeLimiter(maxWait: .seconds(1))
     _ = (subscribe(limiter), subscribe(limiter))
     let refused = subscribe(limiter)
-    #expect(refused.failure as? RateLimited == RateLimited(name: "search", retryAfter: .seconds(2), queued: 1))
+    expectEqual(refused.failure as? RateLimited, RateLimited(name: "search", retryAfter: .seconds(2), queued: 1))
     let typed = Recorder<Int, TestFailure>()
     TestPublisher<Int, TestFailure>().rateLimited(by: limiter, time: scheduler.time) { .busy($0.retryAfter ?? .zero) }
       .subscribe(typed)
-    #expect(typed.failure == .busy(.seconds(2)))
+    expectEqual(typed.failure, .busy(.seconds(2)))
   }
 
   @Test("moves the others up when one who waits cancels, the first or another")
@@ -64,13 +65,13 @@ struct PublisherRateLimitedTests {
     let recorders = (0..<4).map { _ in subscribe(limiter) }
     recorders[1].cancel()
     recorders[3].cancel()
-    #expect(limiter.snapshot.queued == 1)
+    expectEqual(limiter.snapshot.queued, 1)
     scheduler.advance(by: 1)
-    #expect(upstream.subscriptionCount == 2)
-    #expect(limiter.snapshot.queued == 0)
-    #expect(scheduler.pendingCount == 0)
+    expectEqual(upstream.subscriptionCount, 2)
+    expectEqual(limiter.snapshot.queued, 0)
+    expectEqual(scheduler.pendingCount, 0)
     upstream.send(7)
-    #expect(recorders.map(\.values) == [[], [], [7], []])
+    expectEqual(recorders.map(\.values), [[], [], [7], []])
   }
 
   @Test("stops the timer when the last one who waits cancels")
@@ -79,10 +80,10 @@ struct PublisherRateLimitedTests {
     let recorders = (0..<3).map { _ in subscribe(limiter) }
     recorders[2].cancel()
     recorders[1].cancel()
-    #expect(scheduler.pendingCount == 0)
+    expectEqual(scheduler.pendingCount, 0)
     recorders[0].cancel()
-    #expect(upstream.cancelCount == 1)
-    #expect(log.lines.last == "cancelled while queued; 0 wait")
+    expectEqual(upstream.cancelCount, 1)
+    expectEqual(log.lines.last, "cancelled while queued; 0 wait")
   }
 
   @Test("pauses all when the service says that it was called too often, and refuses those whom that makes too late")
@@ -90,20 +91,20 @@ struct PublisherRateLimitedTests {
     let limiter = try makeLimiter(maxWait: .seconds(6))
     let recorders = (0..<3).map { _ in subscribe(limiter) }
     upstream.send(completion: .failure(TestFailure.busy(.seconds(5))))
-    #expect(recorders[0].failure as? TestFailure == .busy(.seconds(5)))
-    #expect(limiter.snapshot.share == 0.7)
+    expectEqual(recorders[0].failure as? TestFailure, .busy(.seconds(5)))
+    expectEqual(limiter.snapshot.share, 0.7)
     // The second in 5 s, the third 1 / 0.7 s after it: later than the 6 s that it may wait.
     #expect(recorders[1].completions.isEmpty)
-    #expect((recorders[2].failure as? RateLimited)?.queued == 1)
+    expectEqual((recorders[2].failure as? RateLimited)?.queued, 1)
     scheduler.advance(by: .nanoseconds(4_999_999_999))
-    #expect(upstream.subscriptionCount == 1)
+    expectEqual(upstream.subscriptionCount, 1)
     scheduler.advance(by: .nanoseconds(1))
-    #expect(upstream.subscriptionCount == 2)
+    expectEqual(upstream.subscriptionCount, 2)
     scheduler.advance(by: 100)
     upstream.send(completion: .finished)
-    #expect(limiter.snapshot.share == 1)
+    expectEqual(limiter.snapshot.share, 1)
     #expect(log.lines.contains("throttled to 0.7 of the full rate after a pause of 5.0 seconds"))
-    #expect(log.lines.last == "recovered to 1.0 of the full rate")
+    expectEqual(log.lines.last, "recovered to 1.0 of the full rate")
   }
 
   @Test("recovers by calls of which only the first value is taken")
@@ -115,7 +116,7 @@ struct PublisherRateLimitedTests {
     upstream.rateLimited(by: limiter, time: scheduler.time).prefix(1).subscribe(recorder)
     upstream.send(1)
     #expect(recorder.values == [1] && upstream.cancelCount == 1)
-    #expect(limiter.snapshot.share == 1)
+    expectEqual(limiter.snapshot.share, 1)
   }
 
   @Test("may be cancelled from inside the making of its publisher")
@@ -128,7 +129,7 @@ struct PublisherRateLimitedTests {
     }
     .rateLimited(by: limiter, time: scheduler.time)
     .subscribe(recorder)
-    #expect(upstream.cancelCount == 1)
+    expectEqual(upstream.cancelCount, 1)
     #expect(recorder.completions.isEmpty)
   }
 
@@ -137,10 +138,10 @@ struct PublisherRateLimitedTests {
     let time = StillTime()
     let limiter = try makeLimiter()
     for _ in 0..<2 { upstream.rateLimited(by: limiter, time: time.source).subscribe(Recorder()) }
-    #expect(upstream.subscriptionCount == 1)
+    expectEqual(upstream.subscriptionCount, 1)
     for fire in time.timers.entries { fire() }
-    #expect(upstream.subscriptionCount == 2)
-    #expect(time.timers.count == 1)
+    expectEqual(upstream.subscriptionCount, 2)
+    expectEqual(time.timers.count, 1)
   }
 
   @Test("waits on the immediate scheduler, too, whose timers ring at once")
@@ -199,13 +200,13 @@ struct PublisherRateLimitedTests {
         if Int.random(in: 0..<3, using: &numbers) == 0 { recorder.cancel() }
       }
     }
-    #expect(upstream.subscriptionCount == 10)
+    expectEqual(upstream.subscriptionCount, 10)
     for second in 1...3 {
       scheduler.advance(by: 1)
-      #expect(upstream.subscriptionCount == 10 + 10 * second)
+      expectEqual(upstream.subscriptionCount, 10 + 10 * second)
     }
     for recorder in all.events { recorder.cancel() }
-    #expect(limiter.snapshot.queued == 0)
-    #expect(scheduler.pendingCount == 0)
+    expectEqual(limiter.snapshot.queued, 0)
+    expectEqual(scheduler.pendingCount, 0)
   }
 }

@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import Rebound
 import Testing
@@ -18,19 +19,19 @@ struct RateLimiterEventTests {
     ]
   )
   func lines(event: RateLimiterEvent, line: String) {
-    #expect("\(event)" == line)
+    expectEqual("\(event)", line)
   }
 
   @Test("a refusal says when to try again")
   func refusal() {
     let error = RateLimited(name: "search", retryAfter: .milliseconds(250), queued: 3)
-    #expect("\(error)" == "search is called too often; try again in 0.25 seconds. 3 calls wait.")
+    expectEqual("\(error)", "search is called too often; try again in 0.25 seconds. 3 calls wait.")
   }
 
   @Test("a refusal has words for people")
   func words() {
     let error = RateLimited(name: "search", retryAfter: .milliseconds(2_500), queued: 3)
-    #expect(error.localizedDescription == "That was asked for too often.")
-    #expect(error.recoverySuggestion == "Try again in 3 seconds.")
+    expectEqual(error.localizedDescription, "That was asked for too often.")
+    expectEqual(error.recoverySuggestion, "Try again in 3 seconds.")
   }
 }

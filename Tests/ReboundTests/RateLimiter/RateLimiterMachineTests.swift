@@ -1,3 +1,4 @@
+import Expectations
 import Rebound
 import Testing
 
@@ -24,11 +25,11 @@ struct RateLimiterMachineTests {
   @Test("lets wait who comes too early, each behind the one before, and refuses whose turn would come too late")
   func queue() throws {
     var machine = try makeMachine(maxWait: .seconds(2))
-    #expect(machine.enter(now: .seconds(100)) == .granted)
-    #expect(machine.enter(now: .seconds(100)) == .queued(1, wait: .seconds(1)))
-    #expect(machine.enter(now: .seconds(100)) == .queued(2, wait: .seconds(2)))
-    #expect(machine.enter(now: .seconds(100)) == .rejected(retryAfter: .seconds(3)))
-    #expect(machine.enter(now: .milliseconds(100_500), mayWait: false) == .rejected(retryAfter: .milliseconds(2_500)))
+    expectEqual(machine.enter(now: .seconds(100)), .granted)
+    expectEqual(machine.enter(now: .seconds(100)), .queued(1, wait: .seconds(1)))
+    expectEqual(machine.enter(now: .seconds(100)), .queued(2, wait: .seconds(2)))
+    expectEqual(machine.enter(now: .seconds(100)), .rejected(retryAfter: .seconds(3)))
+    expectEqual(machine.enter(now: .milliseconds(100_500), mayWait: false), .rejected(retryAfter: .milliseconds(2_500)))
     #expect(machine.advance(now: .milliseconds(100_999)) == ([], .milliseconds(1)))
     #expect(machine.advance(now: .seconds(101)) == ([1], .seconds(1)))
     #expect(machine.advance(now: .seconds(103)) == ([2], nil))
@@ -40,16 +41,16 @@ struct RateLimiterMachineTests {
     _ = machine.enter(now: .seconds(100))
     let waiting = queued(machine.enter(now: .seconds(100)))
     // Its token is there, and not taken yet.
-    #expect(machine.enter(now: .seconds(101)) == .queued(waiting + 1, wait: .seconds(1)))
+    expectEqual(machine.enter(now: .seconds(101)), .queued(waiting + 1, wait: .seconds(1)))
     #expect(machine.advance(now: .seconds(101)) == ([waiting], .seconds(1)))
   }
 
   @Test("waits for whole nanoseconds, and long enough, at a rate that has none")
   func wholeNanoseconds() throws {
     var machine = try makeMachine(3)
-    #expect(machine.enter(now: .seconds(100)) == .granted)
+    expectEqual(machine.enter(now: .seconds(100)), .granted)
     let wait = Duration.nanoseconds(333_333_334)
-    #expect(machine.enter(now: .seconds(100)) == .queued(1, wait: wait))
+    expectEqual(machine.enter(now: .seconds(100)), .queued(1, wait: wait))
     #expect(machine.advance(now: .seconds(100) + wait) == ([1], nil))
   }
 
@@ -58,7 +59,7 @@ struct RateLimiterMachineTests {
     var machine = try makeMachine(maxQueue: 1)
     _ = machine.enter(now: .seconds(100))
     _ = machine.enter(now: .seconds(100))
-    #expect(machine.enter(now: .seconds(100)) == .rejected(retryAfter: .seconds(2)))
+    expectEqual(machine.enter(now: .seconds(100)), .rejected(retryAfter: .seconds(2)))
   }
 
   @Test("moves the others up when one cancels")
@@ -66,10 +67,10 @@ struct RateLimiterMachineTests {
     var machine = try makeMachine()
     _ = machine.enter(now: .seconds(100))
     let numbers = (0..<3).map { _ in queued(machine.enter(now: .seconds(100))) }
-    #expect(machine.abandon(numbers[0]) == true)
-    #expect(machine.abandon(numbers[0]) == false)
+    expectEqual(machine.abandon(numbers[0]), true)
+    expectEqual(machine.abandon(numbers[0]), false)
     #expect(machine.advance(now: .seconds(101)) == ([numbers[1]], .seconds(1)))
-    #expect(machine.enter(now: .seconds(101)) == .queued(4, wait: .seconds(2)))
+    expectEqual(machine.enter(now: .seconds(101)), .queued(4, wait: .seconds(2)))
   }
 
   @Test("lets nobody begin in a pause that the service asks for, and refuses those whose turn comes too late then")
@@ -78,15 +79,15 @@ struct RateLimiterMachineTests {
     _ = machine.enter(now: .seconds(100))
     let numbers = (0..<3).map { _ in queued(machine.enter(now: .seconds(100))) }
     let late = machine.throttle(pause: .milliseconds(2_500), now: .seconds(100))
-    #expect(late.map(\.number) == [numbers[1], numbers[2]])
-    #expect(late.map(\.retryAfter) == [.milliseconds(3_500), .milliseconds(3_500)])
+    expectEqual(late.map(\.number), [numbers[1], numbers[2]])
+    expectEqual(late.map(\.retryAfter), [.milliseconds(3_500), .milliseconds(3_500)])
     #expect(machine.advance(now: .milliseconds(102_499)).granted.isEmpty)
     #expect(machine.advance(now: .milliseconds(102_500)) == ([numbers[0]], nil))
     // A shorter pause does not end a longer one.
     _ = machine.throttle(pause: .seconds(5), now: .seconds(103))
     _ = machine.throttle(pause: .seconds(1), now: .seconds(103))
-    #expect(machine.enter(now: .seconds(104), mayWait: false) == .rejected(retryAfter: .seconds(4)))
-    #expect(machine.enter(now: .seconds(108)) == .granted)
+    expectEqual(machine.enter(now: .seconds(104), mayWait: false), .rejected(retryAfter: .seconds(4)))
+    expectEqual(machine.enter(now: .seconds(108)), .granted)
   }
 
   @Test(
@@ -97,35 +98,35 @@ struct RateLimiterMachineTests {
     let maxHint = most.map { Duration.seconds($0) } ?? RateLimiterPolicy.Feedback.standard.maxHint
     var machine = try makeMachine(feedback: .init(decrease: 1, maxHint: maxHint))
     _ = machine.throttle(pause: .seconds(pause), now: .seconds(100))
-    #expect(machine.enter(now: .seconds(100), mayWait: false) == .rejected(retryAfter: .seconds(kept)))
-    #expect(machine.enter(now: .seconds(100 + kept)) == .granted)
+    expectEqual(machine.enter(now: .seconds(100), mayWait: false), .rejected(retryAfter: .seconds(kept)))
+    expectEqual(machine.enter(now: .seconds(100 + kept)), .granted)
   }
 
   @Test("takes no notice of pauses where none may be asked for", arguments: [-1, 0, 9])
   func noHint(pause: Int) throws {
     var machine = try makeMachine(feedback: .init(decrease: 1, maxHint: .zero))
     _ = machine.throttle(pause: .seconds(pause), now: .seconds(100))
-    #expect(machine.takeAtOnce(now: .seconds(100)) == true)
+    expectEqual(machine.takeAtOnce(now: .seconds(100)), true)
   }
 
   @Test("lowers the rate once for all calls that began before, and again for one that began after")
   func lowersOnce() throws {
     var machine = try makeMachine()
     for _ in 0..<100 { _ = machine.throttle(pause: nil, begun: .seconds(99), now: .seconds(100)) }
-    #expect(machine.share == 0.7)
+    expectEqual(machine.share, 0.7)
     _ = machine.throttle(pause: nil, begun: .seconds(101), now: .seconds(102))
     #expect(abs(machine.share - 0.49) < 1e-12)
     for index in 0..<100 { _ = machine.throttle(pause: nil, now: .seconds(103 + index)) }
-    #expect(machine.share == 0.01)
+    expectEqual(machine.share, 0.01)
   }
 
   @Test("lowers the rate again for a call that began at the very moment of a lowering, not for one just before")
   func beganAtLowering() throws {
     var machine = try makeMachine()
     _ = machine.throttle(pause: nil, begun: .seconds(99), now: .seconds(100))
-    #expect(machine.share == 0.7)
+    expectEqual(machine.share, 0.7)
     _ = machine.throttle(pause: nil, begun: .seconds(100) - .nanoseconds(1), now: .seconds(101))
-    #expect(machine.share == 0.7)
+    expectEqual(machine.share, 0.7)
     _ = machine.throttle(pause: nil, begun: .seconds(100), now: .seconds(101))
     #expect(abs(machine.share - 0.49) < 1e-12)
   }
@@ -140,8 +141,8 @@ struct RateLimiterMachineTests {
     machine.succeed(now: .seconds(101))
     #expect(abs(machine.share - 0.96494) < 1e-4)
     machine.succeed(now: .seconds(102))
-    #expect(machine.share == 1)
+    expectEqual(machine.share, 1)
     machine.succeed(now: .seconds(103))
-    #expect(machine.share == 1)
+    expectEqual(machine.share, 1)
   }
 }

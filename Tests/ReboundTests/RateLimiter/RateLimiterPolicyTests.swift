@@ -1,3 +1,4 @@
+import Expectations
 import Rebound
 import Testing
 
@@ -15,16 +16,16 @@ struct RateLimiterPolicyTests {
   func refuses() throws {
     typealias Feedback = RateLimiterPolicy.Feedback
     for decrease in [0, 1.1, .nan] {
-      #expect(#expect(throws: InvalidPolicy.self) { try Feedback(decrease: decrease) }?.setting == "decrease")
+      expectEqual(#expect(throws: InvalidPolicy.self) { try Feedback(decrease: decrease) }?.setting, "decrease")
     }
     for scale in [-1, 1e10, .infinity, .nan] {
-      #expect(#expect(throws: InvalidPolicy.self) { try Feedback(scale: scale) }?.setting == "scale")
+      expectEqual(#expect(throws: InvalidPolicy.self) { try Feedback(scale: scale) }?.setting, "scale")
     }
     for floor in [0, 2, .nan] {
-      #expect(#expect(throws: InvalidPolicy.self) { try Feedback(floor: floor) }?.setting == "floor")
+      expectEqual(#expect(throws: InvalidPolicy.self) { try Feedback(floor: floor) }?.setting, "floor")
     }
-    #expect(try Feedback() == .standard)
-    #expect(try Feedback(decrease: 1) == .pausesOnly)
-    #expect(try Feedback(decrease: 0.01, scale: 0, floor: 0.001).floor == 0.001)
+    try expectEqual(Feedback(), .standard)
+    try expectEqual(Feedback(decrease: 1), .pausesOnly)
+    try expectEqual(Feedback(decrease: 0.01, scale: 0, floor: 0.001).floor, 0.001)
   }
 }

@@ -1,5 +1,6 @@
 import Combine
 import Dispatch
+import Expectations
 import Rebound
 import ReboundTesting
 import Testing
@@ -45,36 +46,36 @@ struct RateLimiterTests {
     Just(1).setFailureType(to: (any Error).self).rateLimited(by: limiter, time: time.source)
       .handleEvents(receiveOutput: { values.write($0) }).subscribe(Recorder<Int, any Error>())
     time.setAhead(by: .seconds(100))
-    #expect(values.entries == [])
+    expectEqual(values.entries, [])
     if byHand {
       try limiter.acquire(on: time.source)
     } else {
       comesLater.handleEvents(receiveOutput: { values.write($0) }).subscribe(recorder)
     }
-    #expect(values.entries == (byHand ? [1] : [1, 2]))
+    expectEqual(values.entries, byHand ? [1] : [1, 2])
     time.advance(by: .zero)
-    #expect(limiter.snapshot.queued == 0)
+    expectEqual(limiter.snapshot.queued, 0)
   }
 
   @Test("runs functions, and learns from how they end")
   func functions() async throws {
     let limiter = try makeLimiter(1_000)
-    #expect(try await limiter.run { 1 } == 1)
+    try await expectEqual(limiter.run { 1 }, 1)
     scheduler.advance(by: 1)
     await #expect(throws: TestFailure.permanent) { try await limiter.run { throw TestFailure.permanent } }
-    #expect(limiter.snapshot.share == 1)
+    expectEqual(limiter.snapshot.share, 1)
     scheduler.advance(by: 1)
     await #expect(throws: TestFailure.busy(.seconds(5))) {
       try await limiter.run { throw TestFailure.busy(.seconds(5)) }
     }
-    #expect(limiter.snapshot.share == 0.7)
+    expectEqual(limiter.snapshot.share, 0.7)
     scheduler.advance(by: 4)
     await #expect(throws: RateLimited(name: "search", retryAfter: .seconds(1), queued: 0)) {
       try await limiter.run { 1 }
     }
     scheduler.advance(by: 100)
-    #expect(try await limiter.run { 2 } == 2)
-    #expect(limiter.snapshot.share == 1)
+    try await expectEqual(limiter.run { 2 }, 2)
+    expectEqual(limiter.snapshot.share, 1)
   }
 
   @Test("one that takes the place of another knows of its share and its pause, and leaves it alone from then on")
@@ -82,15 +83,15 @@ struct RateLimiterTests {
     let before = try makeLimiter(1_000)
     before.throttle(pause: .seconds(5))
     let limiter = RateLimiter(before, policy: try .tokenBucket(10, per: .seconds(1)))
-    #expect(limiter.snapshot.share == 0.7)
+    expectEqual(limiter.snapshot.share, 0.7)
     #expect(throws: RateLimited(name: "search", retryAfter: .seconds(5), queued: 0)) { try limiter.acquire() }
     limiter.throttle()
-    #expect(limiter.snapshot.share == 0.7 * 0.7)
+    expectEqual(limiter.snapshot.share, 0.7 * 0.7)
     scheduler.advance(by: 3_600)
     try limiter.acquire()
     limiter.succeed()
-    #expect(limiter.snapshot.share == 1)
-    #expect(before.snapshot.share == 0.7)
+    expectEqual(limiter.snapshot.share, 1)
+    expectEqual(before.snapshot.share, 0.7)
   }
 
   @Test("lets those who wait begin by the rate that has come back, and not by the low one")
@@ -103,13 +104,13 @@ struct RateLimiterTests {
     Just(1).setFailureType(to: (any Error).self).protected(by: limiter).subscribe(recorder)
     scheduler.advance(by: 2)
     limiter.succeed()
-    #expect(limiter.snapshot.share == 1)
-    #expect(limiter.snapshot.queued == 1)
-    #expect(scheduler.pendingCount == 1)
+    expectEqual(limiter.snapshot.share, 1)
+    expectEqual(limiter.snapshot.queued, 1)
+    expectEqual(scheduler.pendingCount, 1)
     scheduler.advance(by: 1)
-    #expect(recorder.values == [1])
-    #expect(limiter.snapshot.queued == 0)
-    #expect(scheduler.pendingCount == 0)
+    expectEqual(recorder.values, [1])
+    expectEqual(limiter.snapshot.queued, 0)
+    expectEqual(scheduler.pendingCount, 0)
   }
 
   @Test("takes what a service asks for as a reason to slow down, and no refusal of this program")
@@ -122,7 +123,7 @@ struct RateLimiterTests {
     await fail(with: RateLimited(name: "other", retryAfter: .seconds(30), queued: 0))
     await fail(with: TokenRefreshFailure(reason: .failed, underlying: Busy(), retryAfter: .seconds(100)))
     await fail(with: FallbackFailed(failure: Busy(), original: CircuitOpen(name: "search", retryAfter: .seconds(30))))
-    #expect(limiter.snapshot.share == 1)
+    expectEqual(limiter.snapshot.share, 1)
     await fail(with: FallbackFailed(failure: CircuitOpen(name: "search", retryAfter: nil), original: Busy()))
     #expect(limiter.snapshot.share < 1)
   }
@@ -135,16 +136,16 @@ struct RateLimiterTests {
     limiter.onEvent { if case .queued = $0 { waits.continuation.yield() } }
     let task = Task { try await limiter.run(time: JumpingClock(whenAsleep: {}).time) { 1 } }
     for await _ in waits.stream { break }
-    #expect(limiter.snapshot.queued == 1)
+    expectEqual(limiter.snapshot.queued, 1)
     task.cancel()
     await #expect(throws: CancellationError.self) { try await task.value }
-    #expect(limiter.snapshot.queued == 0)
+    expectEqual(limiter.snapshot.queued, 0)
     let second = Task { [scheduler] in
       let clock = JumpingClock(whenAsleep: nil)
       scheduler.advance(by: 1)
       return try await limiter.run(time: clock.time) { 2 }
     }
-    #expect(try await second.value == 2)
+    try await expectEqual(second.value, 2)
   }
 
   @Test("lets no more begin than may, however many ask on real threads", arguments: 0..<5)
@@ -157,7 +158,7 @@ struct RateLimiterTests {
       DispatchQueue.concurrentPerform(iterations: 4) { thread in
         for _ in 0..<40 where (try? limiter.acquire(on: scheduler.time)) != nil { begun.write(thread) }
       }
-      #expect(begun.count == 50 * second)
+      expectEqual(begun.count, 50 * second)
       scheduler.advance(by: 1)
     }
   }

@@ -1,3 +1,4 @@
+import Expectations
 import Rebound
 import ReboundTesting
 import Testing
@@ -13,17 +14,17 @@ struct RateMeterTests {
   @Test("a bucket lets a burst through, then one for each token that comes back, and never holds more than it may")
   func bucket() throws {
     let policy = try RateLimiterPolicy.tokenBucket(2, per: .seconds(1), burst: 3)
-    #expect(waits(policy, at: [0, 0, 0, 0, 499, 500, 500]) == [0, 0, 0, 500, 1, 0, 500])
-    #expect(waits(policy, at: [0, 9_000, 9_000, 9_000, 9_000]) == [0, 0, 0, 0, 500])
+    expectEqual(waits(policy, at: [0, 0, 0, 0, 499, 500, 500]), [0, 0, 0, 500, 1, 0, 500])
+    expectEqual(waits(policy, at: [0, 9_000, 9_000, 9_000, 9_000]), [0, 0, 0, 0, 500])
     // What is refused costs nothing.
-    #expect(waits(policy, at: [0, 0, 0, 1, 2, 3, 500]) == [0, 0, 0, 499, 498, 497, 0])
+    expectEqual(waits(policy, at: [0, 0, 0, 1, 2, 3, 500]), [0, 0, 0, 499, 498, 497, 0])
   }
 
   @Test("a fixed window counts afresh in each period")
   func fixedWindow() throws {
     let policy = try RateLimiterPolicy.fixedWindow(2, per: .seconds(1))
-    #expect(waits(policy, at: [900, 950, 999, 1_000, 1_001, 1_002]) == [0, 0, 1, 0, 0, 998])
-    #expect(waits(policy, at: [0, 5_500, 5_500, 5_500]) == [0, 0, 0, 500])
+    expectEqual(waits(policy, at: [900, 950, 999, 1_000, 1_001, 1_002]), [0, 0, 1, 0, 0, 998])
+    expectEqual(waits(policy, at: [0, 5_500, 5_500, 5_500]), [0, 0, 0, 500])
   }
 
   @Test("a fixed window does not miss the border of a period that is no binary fraction")
@@ -32,8 +33,8 @@ struct RateMeterTests {
     for index in 0..<1_000 {
       let start = Duration.milliseconds(100 * index)
       let lastMoment = start + .nanoseconds(99_999_999)
-      #expect(meter.take(now: start) == .zero)
-      #expect(meter.take(now: lastMoment) == .nanoseconds(1))
+      expectEqual(meter.take(now: start), .zero)
+      expectEqual(meter.take(now: lastMoment), .nanoseconds(1))
     }
   }
 
@@ -49,17 +50,17 @@ struct RateMeterTests {
   @Test("a sliding window counts in any period, wherever it begins")
   func slidingWindow() throws {
     let policy = try RateLimiterPolicy.slidingWindow(2, per: .seconds(1))
-    #expect(waits(policy, at: [900, 950, 999, 1_000, 1_899, 1_900, 1_901, 1_950]) == [0, 0, 901, 900, 1, 0, 49, 0])
+    expectEqual(waits(policy, at: [900, 950, 999, 1_000, 1_899, 1_900, 1_901, 1_950]), [0, 0, 901, 900, 1, 0, 49, 0])
   }
 
   @Test("says of a row of calls when each could begin")
   func row() throws {
     let bucket = RateMeter(try .tokenBucket(10, per: .seconds(1), burst: 2))
-    #expect((1...4).map { bucket.wait(for: $0, now: .seconds(7)).inMilliseconds } == [0, 0, 100, 200])
+    expectEqual((1...4).map { bucket.wait(for: $0, now: .seconds(7)).inMilliseconds }, [0, 0, 100, 200])
     let window = RateMeter(try .fixedWindow(2, per: .seconds(1)))
-    #expect((1...5).map { window.wait(for: $0, now: .milliseconds(300)).inMilliseconds } == [0, 0, 700, 700, 1_700])
+    expectEqual((1...5).map { window.wait(for: $0, now: .milliseconds(300)).inMilliseconds }, [0, 0, 700, 700, 1_700])
     let sliding = RateMeter(try .slidingWindow(2, per: .seconds(1)))
-    #expect((0...5).map { sliding.wait(for: $0, now: .seconds(7)).inMilliseconds } == [0, 0, 0, 1_000, 1_000, 2_000])
+    expectEqual((0...5).map { sliding.wait(for: $0, now: .seconds(7)).inMilliseconds }, [0, 0, 0, 1_000, 1_000, 2_000])
   }
 
   @Test(
@@ -94,7 +95,7 @@ struct RateMeterTests {
           moment += wait
           wait = copy.take(now: moment)
         }
-        #expect(meter.wait(for: count, now: earliest) == moment - earliest)
+        expectEqual(meter.wait(for: count, now: earliest), moment - earliest)
       }
     }
   }
@@ -102,19 +103,19 @@ struct RateMeterTests {
   @Test("a lower share lets fewer through, and what was missing comes back at the new pace")
   func share() throws {
     var bucket = RateMeter(try .tokenBucket(2, per: .seconds(1), burst: 2))
-    #expect(bucket.take(now: .zero) == .zero)
-    #expect(bucket.take(now: .zero) == .zero)
+    expectEqual(bucket.take(now: .zero), .zero)
+    expectEqual(bucket.take(now: .zero), .zero)
     bucket.setShare(0.5, now: .zero)
-    #expect(bucket.take(now: .zero) == .seconds(1))
-    #expect(bucket.take(now: .seconds(1)) == .zero)
-    #expect(bucket.take(now: .seconds(1)) == .seconds(1))
+    expectEqual(bucket.take(now: .zero), .seconds(1))
+    expectEqual(bucket.take(now: .seconds(1)), .zero)
+    expectEqual(bucket.take(now: .seconds(1)), .seconds(1))
     var window = RateMeter(try .slidingWindow(4, per: .seconds(1)))
-    for _ in 0..<4 { #expect(window.take(now: .zero) == .zero) }
+    for _ in 0..<4 { expectEqual(window.take(now: .zero), .zero) }
     window.setShare(0.5, now: .zero)
-    #expect(window.take(now: .milliseconds(999)) == .milliseconds(1))
+    expectEqual(window.take(now: .milliseconds(999)), .milliseconds(1))
     window.setShare(0.001, now: .zero)
-    #expect(window.take(now: .seconds(2)) == .zero)
-    #expect(window.take(now: .seconds(2)) == .seconds(1))
+    expectEqual(window.take(now: .seconds(2)), .zero)
+    expectEqual(window.take(now: .seconds(2)), .seconds(1))
   }
 
   @Test(
@@ -140,7 +141,7 @@ struct RateMeterTests {
       var early = meter
       #expect(early.take(now: now + wait - Duration(secondsComponent: 0, attosecondsComponent: 1)) > .zero)
       var onTime = meter
-      #expect(onTime.take(now: now + wait) == .zero)
+      expectEqual(onTime.take(now: now + wait), .zero)
     }
     for (index, moment) in taken.enumerated() where index >= permits {
       // A period in which one more than allowed began would be shorter than this, but for the last attosecond.

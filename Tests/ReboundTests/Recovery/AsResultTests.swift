@@ -1,4 +1,5 @@
 import Combine
+import Expectations
 import ReboundTesting
 import Testing
 
@@ -13,9 +14,9 @@ struct AsResultTests {
     upstream.send(1)
     upstream.send(2)
     upstream.send(completion: .failure(.transient))
-    #expect(recorder.values == [.success(1), .success(2), .failure(.transient)])
+    expectEqual(recorder.values, [.success(1), .success(2), .failure(.transient)])
     #expect(recorder.isFinished)
-    #expect(upstream.cancelCount == 0)
+    expectEqual(upstream.cancelCount, 0)
   }
 
   @Test("passes the finish on without demand")
@@ -23,7 +24,7 @@ struct AsResultTests {
     let recorder = Recorder<Result<Int, TestFailure>, Never>(requesting: .none)
     upstream.asResult().subscribe(recorder)
     upstream.send(completion: .finished)
-    #expect(recorder.events == [.subscription, .completion(.finished)])
+    expectEqual(recorder.events, [.subscription, .completion(.finished)])
   }
 
   @Test("holds the failure until a value is requested")
@@ -32,15 +33,15 @@ struct AsResultTests {
     upstream.asResult().subscribe(recorder)
     upstream.send(1)
     upstream.send(completion: .failure(.transient))
-    #expect(recorder.values == [.success(1)])
+    expectEqual(recorder.values, [.success(1)])
     #expect(recorder.completion == nil)
     recorder.request(.none)
     #expect(recorder.completion == nil)
     recorder.request(.max(1))
-    #expect(recorder.values == [.success(1), .failure(.transient)])
-    #expect(recorder.completions.count == 1)
+    expectEqual(recorder.values, [.success(1), .failure(.transient)])
+    expectEqual(recorder.completions.count, 1)
     recorder.request(.max(1))
-    #expect(recorder.events.count == 4)
+    expectEqual(recorder.events.count, 4)
   }
 
   @Test("passes demand up, and what a value brings back to the upstream")
@@ -48,9 +49,9 @@ struct AsResultTests {
     let recorder = Recorder<Result<Int, TestFailure>, Never>(requesting: .max(2), answering: { _, _ in .max(3) })
     upstream.asResult().subscribe(recorder)
     recorder.request(.max(4))
-    #expect(upstream.requests == [.max(2), .max(4)])
+    expectEqual(upstream.requests, [.max(2), .max(4)])
     upstream.send(1)
-    #expect(upstream.requests == [.max(2), .max(4), .max(3)])
+    expectEqual(upstream.requests, [.max(2), .max(4), .max(3)])
   }
 
   @Test("counts demand that a value brings towards the failure")
@@ -59,7 +60,7 @@ struct AsResultTests {
     upstream.asResult().subscribe(recorder)
     upstream.send(1)
     upstream.send(completion: .failure(.transient))
-    #expect(recorder.values == [.success(1), .failure(.transient)])
+    expectEqual(recorder.values, [.success(1), .failure(.transient)])
   }
 
   @Test("delivers a failure that comes from inside a value, with the demand that the value brings")
@@ -73,8 +74,8 @@ struct AsResultTests {
       }
     )
     upstream.asResult().subscribe(recorder)
-    #expect(upstream.send(1) == .none)
-    #expect(recorder.values == [.success(1), .failure(.transient)])
+    expectEqual(upstream.send(1), .none)
+    expectEqual(recorder.values, [.success(1), .failure(.transient)])
     #expect(recorder.isFinished)
   }
 
@@ -91,8 +92,8 @@ struct AsResultTests {
     recorder.request(.unlimited)
     upstream.send(4)
     upstream.send(completion: .failure(.permanent))
-    #expect(recorder.values == [.success(1), .failure(.transient)])
-    #expect(recorder.completions.count == 1)
+    expectEqual(recorder.values, [.success(1), .failure(.transient)])
+    expectEqual(recorder.completions.count, 1)
   }
 
   @Test("cancels the upstream, once")
@@ -101,9 +102,9 @@ struct AsResultTests {
     upstream.asResult().subscribe(recorder)
     recorder.cancel()
     recorder.cancel()
-    #expect(upstream.cancelCount == 1)
+    expectEqual(upstream.cancelCount, 1)
     upstream.send(1)
-    #expect(recorder.events == [.subscription])
+    expectEqual(recorder.events, [.subscription])
   }
 
   @Test("forgets a held failure when it is cancelled")
@@ -124,8 +125,8 @@ struct AsResultTests {
     upstream.send(completion: .failure(.transient))
     recorder.cancel()
     held?.request(.unlimited)
-    #expect(recorder.events == [.subscription])
-    #expect(upstream.cancelCount == 0)
+    expectEqual(recorder.events, [.subscription])
+    expectEqual(upstream.cancelCount, 0)
   }
 
   @Test("does not finish when the failure's value makes the downstream cancel")
@@ -136,7 +137,7 @@ struct AsResultTests {
     })
     upstream.asResult().subscribe(recorder)
     upstream.send(completion: .failure(.transient))
-    #expect(recorder.events == [.subscription, .value(.failure(.transient))])
+    expectEqual(recorder.events, [.subscription, .value(.failure(.transient))])
   }
 
   @Test("cancels a second subscription")
@@ -146,8 +147,8 @@ struct AsResultTests {
     let recorder = Recorder<Result<Int, TestFailure>, Never>()
     upstream.asResult().subscribe(recorder)
     upstream.connections[0].send(subscription: intruder.connections[0])
-    #expect(intruder.cancelCount == 1)
-    #expect(recorder.subscriptionCount == 1)
+    expectEqual(intruder.cancelCount, 1)
+    expectEqual(recorder.subscriptionCount, 1)
   }
 
   @Test("lets go of the downstream at the end")
@@ -176,13 +177,13 @@ struct FlatMapLatestResultTests {
     answers.send(completion: .failure(.transient))
     names.send("b")
     names.send("c")
-    #expect(answers.connections.map(\.isCancelled) == [false, true, false])
+    expectEqual(answers.connections.map(\.isCancelled), [false, true, false])
     answers.connections[1].send(1)
     answers.connections[2].send(2)
     answers.connections[2].send(completion: .finished)
     #expect(recorder.completion == nil)
     names.send(completion: .finished)
-    #expect(recorder.values == [.failure(.transient), .success(2)])
+    expectEqual(recorder.values, [.failure(.transient), .success(2)])
     #expect(recorder.isFinished)
   }
 
@@ -194,7 +195,7 @@ struct FlatMapLatestResultTests {
     names.send("a")
     answers.send(completion: .failure(.transient))
     names.send(completion: .failure(.permanent))
-    #expect(recorder.values == [.failure(.transient)])
-    #expect(recorder.failure == .permanent)
+    expectEqual(recorder.values, [.failure(.transient)])
+    expectEqual(recorder.failure, .permanent)
   }
 }

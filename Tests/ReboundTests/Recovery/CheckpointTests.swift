@@ -1,4 +1,5 @@
 import Combine
+import Expectations
 import Foundation
 import Rebound
 import ReboundTesting
@@ -16,26 +17,27 @@ struct CheckpointTests {
       .traced()
       .subscribe(recorder)
     let traced = try #require(recorder.failure as? TracedError)
-    #expect(traced.underlying as? TestFailure == .busy(.seconds(9)))
-    #expect(traced.trace.map(\.name) == ["request", nil])
-    #expect(traced.trace.map(\.line) == [line + 2, line + 4])
-    #expect(
-      traced.description == "busy(9.0 seconds), by way of request (ReboundTests/CheckpointTests.swift:\(line + 2)), "
+    expectEqual(traced.underlying as? TestFailure, .busy(.seconds(9)))
+    expectEqual(traced.trace.map(\.name), ["request", nil])
+    expectEqual(traced.trace.map(\.line), [line + 2, line + 4])
+    expectEqual(
+      traced.description,
+      "busy(9.0 seconds), by way of request (ReboundTests/CheckpointTests.swift:\(line + 2)), "
         + "then ReboundTests/CheckpointTests.swift:\(line + 4)"
     )
-    #expect(traced.withoutTrace as? TestFailure == .busy(.seconds(9)))
-    #expect(TestFailure.transient.withoutTrace as? TestFailure == .transient)
+    expectEqual(traced.withoutTrace as? TestFailure, .busy(.seconds(9)))
+    expectEqual(TestFailure.transient.withoutTrace as? TestFailure, .transient)
   }
 
   @Test("hides neither the pause that was asked for nor a cancel")
   func transparent() {
     let error = Recorder<Int, any Error>()
     Fail<Int, TestFailure>(error: .busy(.seconds(9))).traced().subscribe(error)
-    #expect((error.failure as? any RetryAfterProviding)?.retryAfter == .seconds(9))
-    #expect((error.failure as? any RetryAfterProviding)?.mayBeRepeated == true)
+    expectEqual((error.failure as? any RetryAfterProviding)?.retryAfter, .seconds(9))
+    expectEqual((error.failure as? any RetryAfterProviding)?.mayBeRepeated, true)
     let order = Recorder<Int, any Error>()
     Fail<Int, PerhapsOrdered>(error: PerhapsOrdered()).traced().subscribe(order)
-    #expect((order.failure as? any RetryAfterProviding)?.mayBeRepeated == false)
+    expectEqual((order.failure as? any RetryAfterProviding)?.mayBeRepeated, false)
     let cancel = Recorder<Int, any Error>()
     Fail<Int, any Error>(error: CancellationError()).checkpoint("request").subscribe(cancel)
     #expect(cancel.failure is CancellationError)
@@ -43,14 +45,14 @@ struct CheckpointTests {
 
   @Test("notes the same in what a function throws")
   func function() async throws {
-    #expect(try await Checkpoint(name: "request").run { 1 } == 1)
+    try await expectEqual(Checkpoint(name: "request").run { 1 }, 1)
     let outer = Checkpoint()
     let traced = await #expect(throws: TracedError.self) {
       try await outer.run { try await Checkpoint(name: "request").run { throw TestFailure.permanent } }
     }
-    #expect(traced?.underlying as? TestFailure == .permanent)
-    #expect(traced?.trace.map(\.name) == ["request", nil])
-    #expect(traced?.trace.last?.line == outer.line)
+    expectEqual(traced?.underlying as? TestFailure, .permanent)
+    expectEqual(traced?.trace.map(\.name), ["request", nil])
+    expectEqual(traced?.trace.last?.line, outer.line)
   }
 
   @Test("leaves a failure its words for people")
@@ -58,8 +60,8 @@ struct CheckpointTests {
     let traced = await #expect(throws: TracedError.self) {
       try await Checkpoint().run { throw CircuitOpen(name: "weather", retryAfter: .seconds(9)) }
     }
-    #expect(traced?.localizedDescription == "The service does not answer as it should.")
-    #expect(traced?.recoverySuggestion == "Try again in 9 seconds.")
+    expectEqual(traced?.localizedDescription, "The service does not answer as it should.")
+    expectEqual(traced?.recoverySuggestion, "Try again in 9 seconds.")
     let untold = await #expect(throws: TracedError.self) { try await Checkpoint().run { throw TestFailure.permanent } }
     #expect(untold?.errorDescription == nil)
   }

@@ -1,3 +1,4 @@
+import Expectations
 import Rebound
 import Testing
 
@@ -14,8 +15,8 @@ struct DroppedErrorsTests {
     observation.cancel()
     DroppedErrors.report(TestFailure.numbered(2), by: "DroppedErrorsTests")
     let texts = [1, 2].map { "DroppedErrorsTests dropped an error that came too late: numbered(\($0))" }
-    #expect(first.entries == [texts[0]])
-    #expect(second.entries == texts)
+    expectEqual(first.entries, [texts[0]])
+    expectEqual(second.entries, texts)
     other.cancel()
   }
 
@@ -24,7 +25,7 @@ struct DroppedErrorsTests {
     let log = Log<DroppedError>()
     let observation = DroppedErrors.observe { if $0.source == "cancellation" { log.write($0) } }
     DroppedErrors.report(CancellationError(), by: "cancellation")
-    #expect(log.count == 0)
+    expectEqual(log.count, 0)
     observation.cancel()
   }
 }

@@ -1,5 +1,6 @@
 import Combine
 import Dispatch
+import Expectations
 import Rebound
 import ReboundTesting
 import Testing
@@ -16,9 +17,9 @@ struct MaterializeTests {
     upstream.send(1)
     upstream.send(2)
     upstream.send(completion: fails ? .failure(.transient) : .finished)
-    #expect(recorder.values == [.value(1), .value(2), fails ? .failure(.transient) : .finished])
+    expectEqual(recorder.values, [.value(1), .value(2), fails ? .failure(.transient) : .finished])
     #expect(recorder.isFinished)
-    #expect(upstream.cancelCount == 0)
+    expectEqual(upstream.cancelCount, 0)
   }
 
   @Test("keeps the end until it is asked for, when the demand was for the values alone", arguments: [true, false])
@@ -28,11 +29,11 @@ struct MaterializeTests {
     upstream.send(1)
     upstream.send(2)
     upstream.send(completion: fails ? .failure(.transient) : .finished)
-    #expect(recorder.values == [.value(1)])
+    expectEqual(recorder.values, [.value(1)])
     #expect(recorder.completion == nil)
     recorder.request(.max(1))
-    #expect(recorder.values == [.value(1), fails ? .failure(.transient) : .finished])
-    #expect(recorder.completions.count == 1)
+    expectEqual(recorder.values, [.value(1), fails ? .failure(.transient) : .finished])
+    expectEqual(recorder.completions.count, 1)
   }
 
   @Test("cancels the upstream, and forgets an end that waits")
@@ -40,14 +41,14 @@ struct MaterializeTests {
     let running = Recorder<Event, Never>()
     upstream.materialize().subscribe(running)
     running.cancel()
-    #expect(upstream.cancelCount == 1)
+    expectEqual(upstream.cancelCount, 1)
 
     let waiting = Recorder<Event, Never>(requesting: .none)
     upstream.materialize().subscribe(waiting)
     upstream.send(completion: .finished)
     waiting.cancel()
     waiting.request(.max(1))
-    #expect(waiting.events == [.subscription])
+    expectEqual(waiting.events, [.subscription])
   }
 
   @Test("names itself")
@@ -55,7 +56,7 @@ struct MaterializeTests {
     var description: String?
     upstream.materialize()
       .subscribe(AnySubscriber<Event, Never>(receiveSubscription: { description = "\($0)" }))
-    #expect(description == "Materialize")
+    expectEqual(description, "Materialize")
   }
 
   @Test("delivers the end once, whichever thread's request or completion comes last")
@@ -67,7 +68,7 @@ struct MaterializeTests {
       DispatchQueue.concurrentPerform(iterations: 2) { index in
         if index == 0 { recorder.request(.max(1)) } else { upstream.send(completion: .failure(.transient)) }
       }
-      #expect(recorder.events == [.subscription, .value(.failure(.transient)), .completion(.finished)])
+      expectEqual(recorder.events, [.subscription, .value(.failure(.transient)), .completion(.finished)])
     }
   }
 }
@@ -92,10 +93,10 @@ struct DematerializeTests {
     connection.send(.value(2))
     connection.send(.finished)
     connection.send(completion: .finished)
-    #expect(recorder.values == [1])
-    #expect(recorder.failure == (fails ? .transient : nil))
-    #expect(recorder.completions.count == 1)
-    #expect(upstream.cancelCount == 1)
+    expectEqual(recorder.values, [1])
+    expectEqual(recorder.failure, fails ? .transient : nil)
+    expectEqual(recorder.completions.count, 1)
+    expectEqual(upstream.cancelCount, 1)
   }
 
   @Test("finishes when the upstream finishes without an end among its values")
@@ -103,8 +104,8 @@ struct DematerializeTests {
     let recorder = record()
     upstream.send(completion: .finished)
     upstream.send(.value(1))
-    #expect(recorder.events == [.subscription, .completion(.finished)])
-    #expect(upstream.cancelCount == 0)
+    expectEqual(recorder.events, [.subscription, .completion(.finished)])
+    expectEqual(upstream.cancelCount, 0)
   }
 
   @Test("passes demand and a cancel up")
@@ -127,9 +128,9 @@ struct DematerializeTests {
     recorder.cancel()
     held?.request(.max(1))
     held?.cancel()
-    #expect(upstream.requests == [.max(2), .max(3), .max(4)])
-    #expect(upstream.cancelCount == 1)
-    #expect(held.map { "\($0)" } == "Dematerialize")
+    expectEqual(upstream.requests, [.max(2), .max(3), .max(4)])
+    expectEqual(upstream.cancelCount, 1)
+    expectEqual(held.map { "\($0)" }, "Dematerialize")
   }
 
   @Test("cancels a second subscription")
@@ -139,7 +140,7 @@ struct DematerializeTests {
     _ = record()
     upstream.send(.value(1))
     upstream.connections[0].send(subscription: intruder.connections[0])
-    #expect(intruder.cancelCount == 1)
+    expectEqual(intruder.cancelCount, 1)
   }
 
   @Test("undoes materialize, demand and all", arguments: [true, false])
@@ -151,9 +152,9 @@ struct DematerializeTests {
     recorder.request(.max(2))
     upstream.send(2)
     upstream.send(completion: fails ? .failure(.permanent) : .finished)
-    #expect(recorder.values == [1, 2])
-    #expect(recorder.failure == (fails ? .permanent : nil))
-    #expect(upstream.requests == [.max(1), .max(2)])
+    expectEqual(recorder.values, [1, 2])
+    expectEqual(recorder.failure, fails ? .permanent : nil)
+    expectEqual(upstream.requests, [.max(1), .max(2)])
   }
 
   @Test("lets go of the downstream at the end")
@@ -174,8 +175,8 @@ struct ValuesAndFailuresTests {
     let (values, failures) = (Recorder<Int, Never>(), Recorder<TestFailure, Never>())
     events.publisher.values().subscribe(values)
     events.publisher.failures().subscribe(failures)
-    #expect(values.values == [1, 2])
-    #expect(failures.values == [.transient])
+    expectEqual(values.values, [1, 2])
+    expectEqual(failures.values, [.transient])
   }
 
   @Test("split a stream of results, and make good what they leave out")
@@ -184,8 +185,8 @@ struct ValuesAndFailuresTests {
     let (values, failures) = (Recorder<Int, Never>(requesting: .max(1)), Recorder<TestFailure, Never>())
     results.publisher.values().subscribe(values)
     results.publisher.failures().subscribe(failures)
-    #expect(values.values == [1])
-    #expect(failures.values == [.transient])
+    expectEqual(values.values, [1])
+    expectEqual(failures.values, [.transient])
   }
 
   @Test("leave the asynchronous values of a publisher in reach")
@@ -193,6 +194,6 @@ struct ValuesAndFailuresTests {
     let results: [Result<Int, TestFailure>] = [.success(1), .failure(.permanent)]
     var received: [Result<Int, TestFailure>] = []
     for await result in results.publisher.values { received.append(result) }
-    #expect(received == results)
+    expectEqual(received, results)
   }
 }

@@ -1,4 +1,5 @@
 import Combine
+import Expectations
 import Rebound
 import ReboundTesting
 import Testing
@@ -16,9 +17,9 @@ struct RecoverTests {
         .subscribe(recorder)
       upstream.send(1)
       upstream.send(completion: .failure(error))
-      #expect(recorder.values == (error == .transient ? [1, 0] : [1]))
-      #expect(recorder.failure == (error == .transient ? nil : .permanent))
-      #expect(recorder.completions.count == 1)
+      expectEqual(recorder.values, error == .transient ? [1, 0] : [1])
+      expectEqual(recorder.failure, error == .transient ? nil : .permanent)
+      expectEqual(recorder.completions.count, 1)
     }
   }
 
@@ -27,7 +28,7 @@ struct RecoverTests {
     let recorder = Recorder<Int, TestFailure>()
     upstream.recover(from: .numbered(1)) { Just(0).setFailureType(to: TestFailure.self) }.subscribe(recorder)
     upstream.send(completion: .failure(.numbered(2)))
-    #expect(recorder.failure == .numbered(2))
+    expectEqual(recorder.failure, .numbered(2))
   }
 
   @Test("recovers from failures of one type, and hands them over as such", arguments: [true, false])
@@ -40,8 +41,8 @@ struct RecoverTests {
       }
       .subscribe(recorder)
     upstream.send(completion: .failure(matches ? TestFailure.numbered(7) : CancellationError()))
-    #expect(recorder.values == (matches ? [7] : []))
-    #expect((recorder.failure is CancellationError) == !matches)
+    expectEqual(recorder.values, matches ? [7] : [])
+    expectEqual(recorder.failure is CancellationError, !matches)
   }
 
   @Test("carries what is still owed to what it goes on with")
@@ -52,9 +53,9 @@ struct RecoverTests {
     upstream.send(1)
     upstream.send(completion: .failure(.transient))
     recorder.request(.max(3))
-    #expect(other.requests == [.max(1), .max(3)])
+    expectEqual(other.requests, [.max(1), .max(3)])
     recorder.cancel()
-    #expect(other.cancelCount == 1)
+    expectEqual(other.cancelCount, 1)
   }
 
   @Test("finishes in place of a failure, or of some")
@@ -63,14 +64,14 @@ struct RecoverTests {
     upstream.onErrorComplete().subscribe(all)
     upstream.send(1)
     upstream.send(completion: .failure(.permanent))
-    #expect(all.values == [1])
+    expectEqual(all.values, [1])
     #expect(all.isFinished)
     for error in [TestFailure.transient, .permanent] {
       let some = Recorder<Int, TestFailure>()
       upstream.onErrorComplete(when: \.isTransient).subscribe(some)
       upstream.send(completion: .failure(error))
-      #expect(some.isFinished == error.isTransient)
-      #expect(some.failure == (error.isTransient ? nil : error))
+      expectEqual(some.isFinished, error.isTransient)
+      expectEqual(some.failure, error.isTransient ? nil : error)
     }
   }
 
@@ -80,11 +81,11 @@ struct RecoverTests {
     let recorder = Recorder<Int, Never>(requesting: .none)
     upstream.catchAndReport(to: log.write, with: 0).subscribe(recorder)
     upstream.send(completion: .failure(.permanent))
-    #expect(log.entries == [.permanent])
-    #expect(recorder.values == [])
+    expectEqual(log.entries, [.permanent])
+    expectEqual(recorder.values, [])
     #expect(recorder.completion == nil)
     recorder.request(.max(1))
-    #expect(recorder.values == [0])
+    expectEqual(recorder.values, [0])
     #expect(recorder.isFinished)
 
     let other = Recorder<Int, TestFailure>()
@@ -92,7 +93,7 @@ struct RecoverTests {
       .catchAndReport(to: log.write) { _ in Fail<Int, TestFailure>(error: .numbered(2)) }
       .subscribe(other)
     upstream.send(completion: .failure(.transient))
-    #expect(log.entries == [.permanent, .transient])
-    #expect(other.failure == .numbered(2))
+    expectEqual(log.entries, [.permanent, .transient])
+    expectEqual(other.failure, .numbered(2))
   }
 }

@@ -1,3 +1,4 @@
+import Expectations
 import Rebound
 import Testing
 
@@ -12,9 +13,10 @@ struct RepeatPolicyRunTests {
     try await RepeatPolicy(clamping: 2, pause: .linear(.seconds(1))).onEvent(events.write).run(time: clock.time) {
       runs.write(clock.now.sinceStart)
     }
-    #expect(runs.entries == [.zero, .seconds(1), .seconds(3)])
-    #expect(
-      events.entries.map(\.description) == [
+    expectEqual(runs.entries, [.zero, .seconds(1), .seconds(3)])
+    expectEqual(
+      events.entries.map(\.description),
+      [
         "run 1 finished; repeating in 1.0 seconds", "run 2 finished; repeating in 2.0 seconds",
         "run 3 finished; stopped",
       ]
@@ -39,6 +41,6 @@ struct RepeatPolicyRunTests {
       }
     }
     await #expect(throws: CancellationError.self) { try await task.value }
-    #expect(runs.count == 6)
+    expectEqual(runs.count, 6)
   }
 }

@@ -1,4 +1,5 @@
 import Combine
+import Expectations
 import Rebound
 import ReboundTesting
 import Testing
@@ -15,13 +16,13 @@ struct RepeatPolicyTests {
 
   @Test("knows the behaviours of others: immediate, delayed, exponential, of one's own")
   func behaviours() {
-    #expect(pauses(RepeatPolicy(clamping: 2)) == [.zero, .zero])
-    #expect(pauses(RepeatPolicy(clamping: 1, pause: .constant(.seconds(3)))) == [.seconds(3)])
+    expectEqual(pauses(RepeatPolicy(clamping: 2)), [.zero, .zero])
+    expectEqual(pauses(RepeatPolicy(clamping: 1, pause: .constant(.seconds(3)))), [.seconds(3)])
     let exponential = RepeatPolicy(clamping: 3, pause: .exponential(from: .seconds(1), multiplier: 3, jitter: .none))
-    #expect(pauses(exponential) == [.seconds(1), .seconds(3), .seconds(9)])
-    #expect(pauses(RepeatPolicy(clamping: 2, pause: .custom { .seconds($0 + 1) })) == [.seconds(1), .seconds(2)])
-    #expect(pauses(RepeatPolicy.standard, limit: 100).count == 100)
-    #expect(pauses(RepeatPolicy(clamping: -1)) == [])
+    expectEqual(pauses(exponential), [.seconds(1), .seconds(3), .seconds(9)])
+    expectEqual(pauses(RepeatPolicy(clamping: 2, pause: .custom { .seconds($0 + 1) })), [.seconds(1), .seconds(2)])
+    expectEqual(pauses(RepeatPolicy.standard, limit: 100).count, 100)
+    expectEqual(pauses(RepeatPolicy(clamping: -1)), [])
   }
 
   @Test(
@@ -42,9 +43,9 @@ struct RepeatPolicyTests {
 
   @Test("an interval that makes no sense is brought to a millisecond, so that nothing is repeated at once, for ever")
   func interval() throws {
-    #expect(try RepeatPolicy(every: .milliseconds(1)).interval == .milliseconds(1))
-    #expect(RepeatPolicy(clampingEvery: .seconds(-1)).interval == .milliseconds(1))
-    #expect(RepeatPolicy(clampingEvery: .seconds(2), times: -1).times == 0)
+    try expectEqual(RepeatPolicy(every: .milliseconds(1)).interval, .milliseconds(1))
+    expectEqual(RepeatPolicy(clampingEvery: .seconds(-1)).interval, .milliseconds(1))
+    expectEqual(RepeatPolicy(clampingEvery: .seconds(2), times: -1).times, 0)
     let repeated = Empty<Int, Never>().repeat(every: .seconds(-1), times: 1)
     #expect(repeated.policy.traits.repeats)
   }
@@ -52,7 +53,7 @@ struct RepeatPolicyTests {
   @Test("draws the same pauses from the same seed")
   func seeded() {
     func drawn() -> [Duration] { pauses(RepeatPolicy(clamping: nil, pause: .standard, random: .seeded(1))) }
-    #expect(drawn() == drawn())
-    #expect(Set(drawn()).count == 5)
+    expectEqual(drawn(), drawn())
+    expectEqual(Set(drawn()).count, 5)
   }
 }

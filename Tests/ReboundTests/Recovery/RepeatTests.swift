@@ -1,5 +1,6 @@
 import Combine
 import Dispatch
+import Expectations
 import Foundation
 import Rebound
 import ReboundTesting
@@ -21,15 +22,16 @@ struct RepeatTests {
       upstream.send(completion: .finished)
       scheduler.advance(by: 10)
     }
-    #expect(recorder.values == [1, 2, 3])
+    expectEqual(recorder.values, [1, 2, 3])
     #expect(recorder.isFinished)
-    #expect(upstream.subscriptionCount == 3)
-    #expect(
-      events.entries == [
+    expectEqual(upstream.subscriptionCount, 3)
+    expectEqual(
+      events.entries,
+      [
         .repeating(runs: 1, after: .seconds(1)), .repeating(runs: 2, after: .seconds(2)), .stopped(runs: 3),
       ]
     )
-    #expect(scheduler.pendingCount == 0)
+    expectEqual(scheduler.pendingCount, 0)
   }
 
   @Test("begins every interval, at once after a run that took longer, and makes up for none that it missed")
@@ -42,7 +44,7 @@ struct RepeatTests {
       upstream.send(completion: .finished)
       if let next = scheduler.nextDue { scheduler.advance(to: next) }
     }
-    #expect(begins.entries == [.zero, .seconds(35), .seconds(45), .seconds(55)])
+    expectEqual(begins.entries, [.zero, .seconds(35), .seconds(45), .seconds(55)])
   }
 
   @Test("stops when the condition does not hold any more")
@@ -53,7 +55,7 @@ struct RepeatTests {
       .subscribe(recorder)
     for _ in 0..<3 { upstream.send(completion: .finished) }
     #expect(recorder.isFinished)
-    #expect(upstream.subscriptionCount == 3)
+    expectEqual(upstream.subscriptionCount, 3)
   }
 
   @Test("ends with a failure, which repeats nothing")
@@ -62,10 +64,10 @@ struct RepeatTests {
     upstream.repeat(RepeatPolicy.standard.onEvent(events.write), time: scheduler.time).subscribe(recorder)
     upstream.send(completion: .finished)
     upstream.send(completion: .failure(.permanent))
-    #expect(recorder.failure == .permanent)
-    #expect(recorder.completions.count == 1)
-    #expect(upstream.subscriptionCount == 2)
-    #expect(events.count == 1)
+    expectEqual(recorder.failure, .permanent)
+    expectEqual(recorder.completions.count, 1)
+    expectEqual(upstream.subscriptionCount, 2)
+    expectEqual(events.count, 1)
   }
 
   @Test("carries the demand that is left over to the next run")
@@ -79,8 +81,8 @@ struct RepeatTests {
     recorder.request(.max(2))
     scheduler.advance(by: 1)
     for value in 2...9 { upstream.send(value) }
-    #expect(upstream.requests == [.max(3), .max(4)])
-    #expect(recorder.values == [1, 2, 3, 4, 5])
+    expectEqual(upstream.requests, [.max(3), .max(4)])
+    expectEqual(recorder.values, [1, 2, 3, 4, 5])
   }
 
   @Test("stops timer or run when it is cancelled", arguments: [true, false])
@@ -91,10 +93,10 @@ struct RepeatTests {
     )
     if inPause { upstream.send(completion: .finished) }
     recorder.cancel()
-    #expect(scheduler.pendingCount == 0)
-    #expect(upstream.cancelCount == (inPause ? 0 : 1))
+    expectEqual(scheduler.pendingCount, 0)
+    expectEqual(upstream.cancelCount, inPause ? 0 : 1)
     scheduler.advance(by: 10)
-    #expect(upstream.subscriptionCount == 1)
+    expectEqual(upstream.subscriptionCount, 1)
     #expect(recorder.completion == nil)
   }
 
@@ -109,8 +111,8 @@ struct RepeatTests {
       .subscribe(recorder)
     upstream.send(completion: .finished)
     scheduler.advance(by: 10)
-    #expect(upstream.subscriptionCount == 1)
-    #expect(scheduler.pendingCount == 0)
+    expectEqual(upstream.subscriptionCount, 1)
+    expectEqual(scheduler.pendingCount, 0)
   }
 
   @Test("takes no stack for 10,000 synchronous runs")
@@ -123,7 +125,7 @@ struct RepeatTests {
     thread.stackSize = 128 * 1_024
     thread.start()
     finished.wait()
-    #expect(recorder.values.count == 10_000)
+    expectEqual(recorder.values.count, 10_000)
     #expect(recorder.isFinished)
   }
 
@@ -146,9 +148,9 @@ struct RepeatTests {
         .handleEvents(receiveSubscription: { subscription = $0 })
         .subscribe(recorder)
       if ending == .cancel { recorder.cancel() } else { upstream.send(completion: .finished) }
-      #expect(token.count == (ending == .cancel ? 0 : 1))
+      expectEqual(token.count, ending == .cancel ? 0 : 1)
     }
-    #expect(subscription.map { "\($0)" } == "RepeatPolicy")
+    expectEqual(subscription.map { "\($0)" }, "RepeatPolicy")
     upstream.connections[0].letGo()
     #expect(weakRecorder == nil)
     #expect(weakToken == nil)

@@ -1,5 +1,6 @@
 import Combine
 import Dispatch
+import Expectations
 import Foundation
 import Rebound
 import ReboundTesting
@@ -24,16 +25,16 @@ struct RetryOnTests {
     let recorder = record(upstream.retryOn(.transient, retries: UInt(retries), chainedPublisher: refresh))
     for retry in 0..<retries {
       upstream.send(completion: .failure(.transient))
-      #expect(refresh.subscriptionCount == retry + 1)
-      #expect(upstream.subscriptionCount == retry + 1)
+      expectEqual(refresh.subscriptionCount, retry + 1)
+      expectEqual(upstream.subscriptionCount, retry + 1)
       refresh.send("token")
-      #expect(upstream.subscriptionCount == retry + 2)
+      expectEqual(upstream.subscriptionCount, retry + 2)
     }
     #expect(recorder.completion == nil)
     upstream.send(completion: .failure(.transient))
-    #expect(recorder.failure == .transient)
-    #expect(upstream.subscriptionCount == retries + 1)
-    #expect(refresh.subscriptionCount == retries)
+    expectEqual(recorder.failure, .transient)
+    expectEqual(upstream.subscriptionCount, retries + 1)
+    expectEqual(refresh.subscriptionCount, retries)
   }
 
   @Test("the article's spelling takes a number of any type, and a publisher that cannot fail")
@@ -43,39 +44,39 @@ struct RetryOnTests {
     let recorder = record(upstream.retryOn(.transient, retries: retries, chainedPublisher: refresh))
     upstream.send(completion: .failure(.transient))
     refresh.send("token")
-    #expect(upstream.subscriptionCount == 2)
+    expectEqual(upstream.subscriptionCount, 2)
     upstream.send(completion: .failure(.transient))
-    #expect(recorder.failure == .transient)
-    #expect(refresh.subscriptionCount == 1)
+    expectEqual(recorder.failure, .transient)
+    expectEqual(refresh.subscriptionCount, 1)
   }
 
   @Test("passes another error on at once")
   func otherError() {
     let recorder = record(upstream.retry(on: .transient, times: 3, after: refresh))
     upstream.send(completion: .failure(.permanent))
-    #expect(recorder.failure == .permanent)
-    #expect(refresh.subscriptionCount == 0)
-    #expect(upstream.subscriptionCount == 1)
+    expectEqual(recorder.failure, .permanent)
+    expectEqual(refresh.subscriptionCount, 0)
+    expectEqual(upstream.subscriptionCount, 1)
   }
 
   @Test("takes a negative number of retries for none")
   func negative() {
     let recorder = record(upstream.retry(on: .transient, times: -1, after: refresh))
     upstream.send(completion: .failure(.transient))
-    #expect(recorder.failure == .transient)
-    #expect(refresh.subscriptionCount == 0)
+    expectEqual(recorder.failure, .transient)
+    expectEqual(refresh.subscriptionCount, 0)
   }
 
   @Test("counts the first value as done: one value asked for, one attempt, and a cancel")
   func firstValue() {
     _ = record(upstream.retry(on: .transient, times: 3, after: refresh))
     upstream.send(completion: .failure(.transient))
-    #expect(refresh.requests == [.max(1)])
+    expectEqual(refresh.requests, [.max(1)])
     let connection = refresh.connections[0]
     connection.send("a")
-    #expect(connection.cancelCount == 1)
+    expectEqual(connection.cancelCount, 1)
     connection.send("b")
-    #expect(upstream.subscriptionCount == 2)
+    expectEqual(upstream.subscriptionCount, 2)
   }
 
   @Test("subscribes once for a publisher of three values that heeds neither demand nor cancel")
@@ -86,7 +87,7 @@ struct RetryOnTests {
     }
     let recorder = record(upstream.retry(on: .transient, times: 3, after: stubborn))
     upstream.send(completion: .failure(.transient))
-    #expect(upstream.subscriptionCount == 2)
+    expectEqual(upstream.subscriptionCount, 2)
     #expect(recorder.completion == nil)
   }
 
@@ -95,8 +96,8 @@ struct RetryOnTests {
     _ = record(upstream.retry(on: .transient, times: 1, after: refresh))
     upstream.send(completion: .failure(.transient))
     refresh.send(completion: .finished)
-    #expect(upstream.subscriptionCount == 2)
-    #expect(refresh.cancelCount == 0)
+    expectEqual(upstream.subscriptionCount, 2)
+    expectEqual(refresh.cancelCount, 0)
   }
 
   @Test("fails with the other publisher's failure, or with the original, and retries no more")
@@ -104,13 +105,13 @@ struct RetryOnTests {
     let recorder = record(upstream.retry(on: .transient, times: 3, after: refresh))
     upstream.send(completion: .failure(.transient))
     refresh.send(completion: .failure(.permanent))
-    #expect(recorder.failure == .permanent)
+    expectEqual(recorder.failure, .permanent)
 
     let other = record(upstream.retry(on: .transient, times: 3, after: refresh, failingWith: .original))
     upstream.send(completion: .failure(.transient))
     refresh.send(completion: .failure(.permanent))
-    #expect(other.failure == .transient)
-    #expect(upstream.subscriptionCount == 2)
+    expectEqual(other.failure, .transient)
+    expectEqual(upstream.subscriptionCount, 2)
   }
 
   @Test("takes a condition, asked on every failure, and hands the error on")
@@ -129,8 +130,8 @@ struct RetryOnTests {
     upstream.send(completion: .failure(.numbered(1)))
     upstream.send(completion: .failure(.numbered(2)))
     upstream.send(completion: .failure(.permanent))
-    #expect(errors == [.numbered(1), .numbered(2)])
-    #expect(recorder.failure == .permanent)
+    expectEqual(errors, [.numbered(1), .numbered(2)])
+    expectEqual(recorder.failure, .permanent)
   }
 
   @Test("takes a type of errors")
@@ -152,11 +153,11 @@ struct RetryOnTests {
       .subscribe(recorder)
     upstream.send(completion: .failure(Expired(user: "a")))
     refresh.send("token")
-    #expect(user == "a")
-    #expect(upstream.subscriptionCount == 2)
+    expectEqual(user, "a")
+    expectEqual(upstream.subscriptionCount, 2)
     upstream.send(completion: .failure(TestFailure.permanent))
-    #expect(recorder.failure as? TestFailure == .permanent)
-    #expect(refresh.subscriptionCount == 1)
+    expectEqual(recorder.failure as? TestFailure, .permanent)
+    expectEqual(refresh.subscriptionCount, 1)
   }
 
   @Test("carries over what is owed")
@@ -166,9 +167,9 @@ struct RetryOnTests {
     upstream.send(completion: .failure(.transient))
     recorder.request(.max(1))
     refresh.send("token")
-    #expect(upstream.connections.map(\.requests) == [[.max(3)], [.max(3)]])
+    expectEqual(upstream.connections.map(\.requests), [[.max(3)], [.max(3)]])
     for value in 2...9 { upstream.send(value) }
-    #expect(recorder.values == [1, 2, 3, 4])
+    expectEqual(recorder.values, [1, 2, 3, 4])
   }
 
   @Test("counts the retries of each subscriber apart")
@@ -180,7 +181,7 @@ struct RetryOnTests {
       refresh.send("token")
       #expect(recorder.completion == nil)
       upstream.send(completion: .failure(.transient))
-      #expect(recorder.failure == .transient)
+      expectEqual(recorder.failure, .transient)
     }
   }
 
@@ -189,11 +190,11 @@ struct RetryOnTests {
     let recorder = record(upstream.retry(on: .transient, times: 3, after: refresh))
     if duringRefresh { upstream.send(completion: .failure(.transient)) }
     recorder.cancel()
-    #expect(upstream.cancelCount == (duringRefresh ? 0 : 1))
-    #expect(refresh.cancelCount == (duringRefresh ? 1 : 0))
+    expectEqual(upstream.cancelCount, duringRefresh ? 0 : 1)
+    expectEqual(refresh.cancelCount, duringRefresh ? 1 : 0)
     upstream.send(completion: .failure(.transient))
     refresh.send("token")
-    #expect(upstream.subscriptionCount == 1)
+    expectEqual(upstream.subscriptionCount, 1)
     #expect(recorder.completion == nil)
   }
 
@@ -208,15 +209,15 @@ struct RetryOnTests {
     }
     upstream.retry(on: .transient, times: 1, after: refresh).subscribe(recorder)
     upstream.send(completion: .failure(.transient))
-    #expect(late.connections[0].requests == [])
-    #expect(late.cancelCount == 1)
+    expectEqual(late.connections[0].requests, [])
+    expectEqual(late.cancelCount, 1)
 
     let intruder = TestPublisher<String, TestFailure>()
     intruder.subscribe(Recorder(requesting: .none))
     _ = record(upstream.retry(on: .transient, times: 1, after: self.refresh))
     upstream.send(completion: .failure(.transient))
     self.refresh.connections[0].send(subscription: intruder.connections[0])
-    #expect(intruder.cancelCount == 1)
+    expectEqual(intruder.cancelCount, 1)
   }
 
   @Test("takes no stack for 10,000 synchronous failures")
@@ -232,8 +233,8 @@ struct RetryOnTests {
     thread.stackSize = 128 * 1_024
     thread.start()
     done.wait()
-    #expect(upstream.subscriptionCount == 10_001)
-    #expect(recorder.failure == .transient)
+    expectEqual(upstream.subscriptionCount, 10_001)
+    expectEqual(recorder.failure, .transient)
   }
 
   @Test("survives a refresh on another thread that races with a cancel")
@@ -248,7 +249,7 @@ struct RetryOnTests {
         if index == 0 { refresh.send("token") } else { recorder.cancel() }
       }
       #expect(upstream.connections.dropFirst().allSatisfy { $0.cancelCount == 1 })
-      #expect(recorder.events == [.subscription])
+      expectEqual(recorder.events, [.subscription])
     }
   }
 
@@ -281,7 +282,7 @@ struct RetryOnTests {
       upstream.connections.forEach { $0.letGo() }
       refresh.connections.forEach { $0.letGo() }
     }
-    #expect(subscription.map { "\($0)" } == "RetryOnPolicy")
+    expectEqual(subscription.map { "\($0)" }, "RetryOnPolicy")
     #expect(weakRecorder == nil)
     #expect(weakRefresh == nil)
   }

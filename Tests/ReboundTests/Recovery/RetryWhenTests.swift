@@ -1,5 +1,6 @@
 import Combine
 import Dispatch
+import Expectations
 import Foundation
 import Rebound
 import ReboundTesting
@@ -32,9 +33,9 @@ struct RetryWhenTests {
     let upstream = TestPublisher<Int, TestFailure>(whenSubscribed: { _ in order.append("upstream") })
     let companion = TestPublisher<Void, TestFailure>(whenSubscribed: { _ in order.append("companion") })
     let recorder = record(upstream.retry { _ in companion })
-    #expect(order == ["companion", "upstream"])
-    #expect(companion.requests == [.unlimited])
-    #expect(recorder.subscriptionCount == 1)
+    expectEqual(order, ["companion", "upstream"])
+    expectEqual(companion.requests, [.unlimited])
+    expectEqual(recorder.subscriptionCount, 1)
   }
 
   @Test("tries again on a value, one attempt at a time")
@@ -42,16 +43,16 @@ struct RetryWhenTests {
     let recorder = record(retrying)
     upstream.send(1)
     upstream.send(completion: .failure(.transient))
-    #expect(upstream.subscriptionCount == 1)
+    expectEqual(upstream.subscriptionCount, 1)
     companion.send(())
     companion.send(())
-    #expect(upstream.subscriptionCount == 2)
+    expectEqual(upstream.subscriptionCount, 2)
     upstream.send(2)
     upstream.send(completion: .finished)
-    #expect(recorder.values == [1, 2])
+    expectEqual(recorder.values, [1, 2])
     #expect(recorder.isFinished)
-    #expect(companion.cancelCount == 1)
-    #expect(upstream.cancelCount == 0)
+    expectEqual(companion.cancelCount, 1)
+    expectEqual(upstream.cancelCount, 0)
   }
 
   @Test("retryWhen is another spelling, with a companion that can fail and with one that cannot")
@@ -68,7 +69,7 @@ struct RetryWhenTests {
       let recorder = record(retrying)
       upstream.send(completion: .failure(.transient))
       allow()
-      #expect(upstream.subscriptionCount == before + 2)
+      expectEqual(upstream.subscriptionCount, before + 2)
       #expect(recorder.completion == nil)
     }
   }
@@ -88,7 +89,7 @@ struct RetryWhenTests {
       companion.send(())
       await Task.yield()
     }
-    #expect(try await task.value == 4)
+    try await expectEqual(task.value, 4)
   }
 
   @Test("ignores values of the companion while no failure waits")
@@ -96,10 +97,10 @@ struct RetryWhenTests {
     let recorder = record(retrying)
     companion.send(())
     upstream.send(completion: .failure(.transient))
-    #expect(upstream.subscriptionCount == 1)
+    expectEqual(upstream.subscriptionCount, 1)
     recorder.cancel()
     companion.send(())
-    #expect(upstream.subscriptionCount == 1)
+    expectEqual(upstream.subscriptionCount, 1)
   }
 
   @Test("fails with the companion's failure, whether a failure waits or not", arguments: [true, false])
@@ -108,11 +109,11 @@ struct RetryWhenTests {
     if isWaiting { upstream.send(completion: .failure(.transient)) }
     companion.send(completion: .failure(.permanent))
     companion.send(())
-    #expect(recorder.failure == .permanent)
-    #expect(recorder.completions.count == 1)
-    #expect(upstream.cancelCount == (isWaiting ? 0 : 1))
-    #expect(upstream.subscriptionCount == 1)
-    #expect(companion.cancelCount == 0)
+    expectEqual(recorder.failure, .permanent)
+    expectEqual(recorder.completions.count, 1)
+    expectEqual(upstream.cancelCount, isWaiting ? 0 : 1)
+    expectEqual(upstream.subscriptionCount, 1)
+    expectEqual(companion.cancelCount, 0)
   }
 
   @Test("finishes when the companion finishes, whether a failure waits or not", arguments: [true, false])
@@ -121,32 +122,32 @@ struct RetryWhenTests {
     if isWaiting { upstream.send(completion: .failure(.transient)) }
     companion.send(completion: .finished)
     #expect(recorder.isFinished)
-    #expect(upstream.cancelCount == (isWaiting ? 0 : 1))
-    #expect(companion.cancelCount == 0)
+    expectEqual(upstream.cancelCount, isWaiting ? 0 : 1)
+    expectEqual(companion.cancelCount, 0)
   }
 
   @Test("does not subscribe to the upstream when the companion ends at once")
   func companionEndsAtOnce() {
     let recorder = record(upstream.retry { _ in Fail<Void, TestFailure>(error: .permanent) })
-    #expect(recorder.failure == .permanent)
-    #expect(upstream.subscriptionCount == 0)
+    expectEqual(recorder.failure, .permanent)
+    expectEqual(upstream.subscriptionCount, 0)
   }
 
   @Test("makes three subscriptions with the first two failures as companion, however soon it ends")
   func prefix() {
     let recorder = record(upstream.retry { $0.prefix(2) })
     upstream.send(completion: .failure(.transient))
-    #expect(upstream.subscriptionCount == 2)
+    expectEqual(upstream.subscriptionCount, 2)
     upstream.send(completion: .failure(.transient))
-    #expect(upstream.subscriptionCount == 3)
-    #expect(upstream.connections.map(\.cancelCount) == [0, 0, 1])
+    expectEqual(upstream.subscriptionCount, 3)
+    expectEqual(upstream.connections.map(\.cancelCount), [0, 0, 1])
     #expect(recorder.isFinished)
 
     let hasty = TestPublisher<Int, TestFailure>(whenSubscribed: { $0.send(completion: .failure(.transient)) })
     let other = record(hasty.retry { $0.prefix(2) })
-    #expect(hasty.subscriptionCount == 3)
+    expectEqual(hasty.subscriptionCount, 3)
     #expect(other.isFinished)
-    #expect(other.completions.count == 1)
+    expectEqual(other.completions.count, 1)
   }
 
   @Test("ends with the original failure when the companion does")
@@ -160,8 +161,8 @@ struct RetryWhenTests {
         }
       }
     )
-    #expect(upstream.subscriptionCount == 3)
-    #expect(recorder.failure == .transient)
+    expectEqual(upstream.subscriptionCount, 3)
+    expectEqual(recorder.failure, .transient)
   }
 
   @Test("waits as the companion says: 1, 3 and 5 s, then no more")
@@ -174,7 +175,7 @@ struct RetryWhenTests {
     )
     for (attempt, second) in [1, 4, 9].enumerated() {
       upstream.send(completion: .failure(.transient))
-      #expect(scheduler.nextDue == VirtualTime(nanoseconds: second * 1_000_000_000))
+      expectEqual(scheduler.nextDue, VirtualTime(nanoseconds: second * 1_000_000_000))
       scheduler.advance(to: VirtualTime(nanoseconds: second * 1_000_000_000))
       #expect(recorder.completion == nil || attempt == 2)
     }
@@ -189,8 +190,8 @@ struct RetryWhenTests {
     }
     _ = record(retrying)
     _ = record(retrying)
-    #expect(made == 2)
-    #expect(companion.subscriptionCount == 2)
+    expectEqual(made, 2)
+    expectEqual(companion.subscriptionCount, 2)
   }
 
   // MARK: The failures
@@ -207,18 +208,18 @@ struct RetryWhenTests {
     let slow = Recorder<TestFailure, Never>(requesting: .none)
     errors?.subscribe(slow)
     upstream.send(completion: .failure(.numbered(1)))
-    #expect(slow.values == [])
+    expectEqual(slow.values, [])
     slow.request(.max(1))
-    #expect(slow.values == [.numbered(1)])
+    expectEqual(slow.values, [.numbered(1)])
     companion.send(())
     let late = Recorder<TestFailure, Never>()
     errors?.subscribe(late)
-    #expect(late.values == [])
+    expectEqual(late.values, [])
     upstream.send(completion: .failure(.numbered(2)))
-    #expect(late.values == [.numbered(2)])
-    #expect(slow.values == [.numbered(1)])
+    expectEqual(late.values, [.numbered(2)])
+    expectEqual(slow.values, [.numbered(1)])
     slow.request(.max(1))
-    #expect(slow.values == [.numbered(1), .numbered(2)])
+    expectEqual(slow.values, [.numbered(1), .numbered(2)])
   }
 
   @Test("retries when a signal comes, for as long as it takes")
@@ -229,12 +230,12 @@ struct RetryWhenTests {
     for attempt in 1...3 {
       upstream.send(completion: .failure(.transient))
       scheduler.advance(by: 3_600)
-      #expect(upstream.subscriptionCount == attempt)
+      expectEqual(upstream.subscriptionCount, attempt)
       restored.send("now")
-      #expect(upstream.subscriptionCount == attempt + 1)
+      expectEqual(upstream.subscriptionCount, attempt + 1)
     }
     upstream.send(7)
-    #expect(recorder.values == [7])
+    expectEqual(recorder.values, [7])
     #expect(recorder.completion == nil)
   }
 
@@ -247,13 +248,13 @@ struct RetryWhenTests {
     upstream.send(completion: .failure(.transient))
     recorder.request(.max(1))
     companion.send(())
-    #expect(upstream.connections.map(\.requests) == [[.max(2)], [.max(2)]])
+    expectEqual(upstream.connections.map(\.requests), [[.max(2)], [.max(2)]])
     upstream.connections[0].send(9)
     upstream.connections[0].send(completion: .finished)
     upstream.send(2)
     upstream.send(3)
     upstream.send(4)
-    #expect(recorder.values == [1, 2, 3])
+    expectEqual(recorder.values, [1, 2, 3])
     #expect(recorder.completion == nil)
   }
 
@@ -263,8 +264,8 @@ struct RetryWhenTests {
   func cancelWhileRunning() {
     let recorder = record(retrying)
     recorder.cancel()
-    #expect(upstream.cancelCount == 1)
-    #expect(companion.cancelCount == 1)
+    expectEqual(upstream.cancelCount, 1)
+    expectEqual(companion.cancelCount, 1)
     #expect(recorder.completion == nil)
   }
 
@@ -273,15 +274,15 @@ struct RetryWhenTests {
     let recorder = record(retrying)
     upstream.send(completion: .failure(.transient))
     recorder.cancel()
-    #expect(upstream.cancelCount == 0)
-    #expect(companion.cancelCount == 1)
+    expectEqual(upstream.cancelCount, 0)
+    expectEqual(companion.cancelCount, 1)
   }
 
   @Test("begins nothing when it is cancelled on its own subscription")
   func cancelOnSubscription() {
     retrying.subscribe(AnySubscriber<Int, TestFailure>(receiveSubscription: { $0.cancel() }))
-    #expect(companion.subscriptionCount == 0)
-    #expect(upstream.subscriptionCount == 0)
+    expectEqual(companion.subscriptionCount, 0)
+    expectEqual(upstream.subscriptionCount, 0)
   }
 
   @Test("cancels a companion that comes after the cancel, and its second subscription")
@@ -294,13 +295,13 @@ struct RetryWhenTests {
       subscriber.receive(subscription: late.connections[0])
     }
     upstream.retry { _ in companion }.subscribe(recorder)
-    #expect(late.connections[0].cancelCount == 1)
-    #expect(late.connections[0].requests == [])
-    #expect(upstream.subscriptionCount == 0)
+    expectEqual(late.connections[0].cancelCount, 1)
+    expectEqual(late.connections[0].requests, [])
+    expectEqual(upstream.subscriptionCount, 0)
 
     _ = record(retrying)
     self.companion.connections[0].send(subscription: late.connections[1])
-    #expect(late.connections[1].cancelCount == 1)
+    expectEqual(late.connections[1].cancelCount, 1)
   }
 
   // MARK: Stack, threads, release
@@ -317,7 +318,7 @@ struct RetryWhenTests {
     thread.stackSize = 128 * 1_024
     thread.start()
     done.wait()
-    #expect(upstream.subscriptionCount == 10_001)
+    expectEqual(upstream.subscriptionCount, 10_001)
     #expect(recorder.isFinished)
   }
 
@@ -341,7 +342,7 @@ struct RetryWhenTests {
       let count = upstream.subscriptionCount
       upstream.send(completion: .failure(.transient))
       signal.send(())
-      #expect(upstream.subscriptionCount == count)
+      expectEqual(upstream.subscriptionCount, count)
       #expect(recorder.completions.isEmpty)
     }
   }
@@ -370,7 +371,7 @@ struct RetryWhenTests {
       if cancels { recorder.cancel() } else { upstream.send(completion: .finished) }
       upstream.connections.forEach { $0.letGo() }
     }
-    #expect(subscription.map { "\($0)" } == "RetryWhenPolicy")
+    expectEqual(subscription.map { "\($0)" }, "RetryWhenPolicy")
     #expect(weakRecorder == nil)
     #expect(weakCompanion == nil)
   }

@@ -1,3 +1,4 @@
+import Expectations
 import Rebound
 import ReboundTesting
 import Testing
@@ -54,7 +55,7 @@ struct BackoffTests {
     for (delay, expected) in zip(delays, row.expected) {
       #expect(abs(delay / .nanoseconds(1) - expected * 1e9) <= 1, "\(delays)")
     }
-    #expect(delays.count == row.expected.count)
+    expectEqual(delays.count, row.expected.count)
   }
 
   static let jitters: [Jitter] = [.none, .ratio(0.5), .ratio(1), .full, .equal, .decorrelated, .smoothDecorrelated]
@@ -80,14 +81,14 @@ struct BackoffTests {
   @Test("does not round over its cap")
   func roundsBelowCap() {
     let cap = Duration(secondsComponent: 0, attosecondsComponent: 1_600_000_000)
-    #expect(Array(Backoff.constant(.seconds(1)).capped(at: cap).delays().prefix(1)) == [cap])
+    expectEqual(Array(Backoff.constant(.seconds(1)).capped(at: cap).delays().prefix(1)), [cap])
   }
 
   @Test("gives the same delays for the same seed, and others for another", arguments: jitters.dropFirst())
   func isReproducible(jitter: Jitter) {
     let backoff = Self.doubling.jittered(jitter)
     let delays = { (seed: UInt64) in Array(backoff.delays(random: .seeded(seed)).prefix(50)) }
-    #expect(delays(7) == delays(7))
+    expectEqual(delays(7), delays(7))
     #expect(delays(7) != delays(8))
   }
 
@@ -161,6 +162,6 @@ struct BackoffTests {
     ] as [(Backoff, Int)]
   )
   func clamps(backoff: Backoff, expected: Int) {
-    #expect(Array(backoff.delays(random: .fixed(0.5)).prefix(3)) == Array(repeating: .seconds(expected), count: 3))
+    expectEqual(Array(backoff.delays(random: .fixed(0.5)).prefix(3)), Array(repeating: .seconds(expected), count: 3))
   }
 }

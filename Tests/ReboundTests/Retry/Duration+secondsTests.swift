@@ -1,3 +1,4 @@
+import Expectations
 import Rebound
 import Testing
 
@@ -12,14 +13,14 @@ struct DurationSecondsTests {
     ] as [(Double, Duration)]
   )
   func saturates(seconds: Double, expected: Duration) {
-    #expect(Duration(saturatingSeconds: seconds) == expected)
+    expectEqual(Duration(saturatingSeconds: seconds), expected)
   }
 
   @Test("clamps to what a delay can be")
   func clamps() {
-    #expect(Duration.seconds(-1).clampedToDelay == .zero)
-    #expect(Duration.seconds(5).clampedToDelay == .seconds(5))
-    #expect(Duration.seconds(Int64.max).clampedToDelay == .longestDelay)
-    #expect(Duration.milliseconds(1_250).inSeconds == 1.25)
+    expectEqual(Duration.seconds(-1).clampedToDelay, .zero)
+    expectEqual(Duration.seconds(5).clampedToDelay, .seconds(5))
+    expectEqual(Duration.seconds(Int64.max).clampedToDelay, .longestDelay)
+    expectEqual(Duration.milliseconds(1_250).inSeconds, 1.25)
   }
 }

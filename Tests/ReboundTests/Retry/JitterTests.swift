@@ -1,3 +1,4 @@
+import Expectations
 import Rebound
 import Testing
 
@@ -10,6 +11,6 @@ struct JitterTests {
     ] as [(Jitter, Double)]
   )
   func width(jitter: Jitter, expected: Double) {
-    #expect(jitter.width(around: 8) == expected)
+    expectEqual(jitter.width(around: 8), expected)
   }
 }

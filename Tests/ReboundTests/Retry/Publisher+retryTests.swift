@@ -1,5 +1,6 @@
 import Combine
 import Dispatch
+import Expectations
 import Rebound
 import ReboundTesting
 import Testing
@@ -33,10 +34,10 @@ struct PublisherRetryTests {
       #expect(recorder.completion == nil)
       _ = failAndWait(.numbered(number))
     }
-    #expect(upstream.subscriptionCount == retries + 1)
-    #expect(recorder.failure == .numbered(retries))
-    #expect(recorder.completions.count == 1)
-    #expect(recorder.subscriptionCount == 1)
+    expectEqual(upstream.subscriptionCount, retries + 1)
+    expectEqual(recorder.failure, .numbered(retries))
+    expectEqual(recorder.completions.count, 1)
+    expectEqual(recorder.subscriptionCount, 1)
   }
 
   @Test("is transparent with no retries, or fewer", arguments: [0, -1, .min])
@@ -44,10 +45,10 @@ struct PublisherRetryTests {
     let recorder = record(upstream.retry(retries, after: .seconds(1), time: scheduler.time))
     upstream.send(1)
     upstream.send(completion: .failure(.transient))
-    #expect(recorder.values == [1])
-    #expect(recorder.failure == .transient)
-    #expect(upstream.subscriptionCount == 1)
-    #expect(scheduler.pendingCount == 0)
+    expectEqual(recorder.values, [1])
+    expectEqual(recorder.failure, .transient)
+    expectEqual(upstream.subscriptionCount, 1)
+    expectEqual(scheduler.pendingCount, 0)
   }
 
   @Test("retries for ever when told to")
@@ -56,7 +57,7 @@ struct PublisherRetryTests {
     for _ in 0..<1_000 { #expect(failAndWait()) }
     upstream.send(completion: .finished)
     #expect(recorder.isFinished)
-    #expect(upstream.subscriptionCount == 1_001)
+    expectEqual(upstream.subscriptionCount, 1_001)
   }
 
   @Test("passes values and the finish of the attempt that succeeds, and ends there")
@@ -65,9 +66,9 @@ struct PublisherRetryTests {
     #expect(failAndWait())
     upstream.send(7)
     upstream.send(completion: .finished)
-    #expect(recorder.values == [7])
+    expectEqual(recorder.values, [7])
     #expect(recorder.isFinished)
-    #expect(scheduler.pendingCount == 0)
+    expectEqual(scheduler.pendingCount, 0)
   }
 
   // MARK: The call forms
@@ -78,12 +79,12 @@ struct PublisherRetryTests {
     for attempt in 1...2 {
       upstream.send(completion: .failure(.transient))
       scheduler.advance(by: .nanoseconds(999_999_999))
-      #expect(upstream.subscriptionCount == attempt)
+      expectEqual(upstream.subscriptionCount, attempt)
       scheduler.advance(by: .nanoseconds(1))
-      #expect(upstream.subscriptionCount == attempt + 1)
+      expectEqual(upstream.subscriptionCount, attempt + 1)
     }
     upstream.send(completion: .failure(.transient))
-    #expect(recorder.completionTime == VirtualTime(nanoseconds: 2_000_000_000))
+    expectEqual(recorder.completionTime, VirtualTime(nanoseconds: 2_000_000_000))
   }
 
   @Test("retries only if the condition holds, which it asks on every failure")
@@ -91,7 +92,7 @@ struct PublisherRetryTests {
     let recorder = record(upstream.retry(5, after: .seconds(1), when: \.isTransient, time: scheduler.time))
     #expect(failAndWait(.transient))
     #expect(!failAndWait(.permanent))
-    #expect(recorder.failure == .permanent)
+    expectEqual(recorder.failure, .permanent)
   }
 
   @Test("takes the delay from the error, and stops where there is none")
@@ -106,14 +107,14 @@ struct PublisherRetryTests {
       )
     )
     upstream.send(completion: .failure(.numbered(4)))
-    #expect(scheduler.nextDue == VirtualTime(nanoseconds: 4_000_000_000))
+    expectEqual(scheduler.nextDue, VirtualTime(nanoseconds: 4_000_000_000))
     scheduler.advance(by: 4)
     upstream.send(completion: .failure(.numbered(2)))
-    #expect(scheduler.nextDue == VirtualTime(nanoseconds: 6_000_000_000))
+    expectEqual(scheduler.nextDue, VirtualTime(nanoseconds: 6_000_000_000))
     scheduler.advance(by: 2)
     upstream.send(completion: .failure(.permanent))
-    #expect(recorder.failure == .permanent)
-    #expect(upstream.subscriptionCount == 3)
+    expectEqual(recorder.failure, .permanent)
+    expectEqual(upstream.subscriptionCount, 3)
   }
 
   @Test("does what a strategy says for each error")
@@ -128,16 +129,16 @@ struct PublisherRetryTests {
       }
     )
     upstream.send(completion: .failure(.busy(.seconds(5))))
-    #expect(scheduler.nextDue == VirtualTime(nanoseconds: 5_000_000_000))
+    expectEqual(scheduler.nextDue, VirtualTime(nanoseconds: 5_000_000_000))
     scheduler.advance(by: 5)
     #expect(failAndWait(.transient))
     #expect(failAndWait(.busy(.zero)))
     #expect(!failAndWait(.transient))
-    #expect(recorder.failure == .transient)
+    expectEqual(recorder.failure, .transient)
 
     let other = record(upstream.retry(time: scheduler.time) { _ in .stop(with: .numbered(9)) })
     upstream.send(completion: .failure(.permanent))
-    #expect(other.failure == .numbered(9))
+    expectEqual(other.failure, .numbered(9))
   }
 
   @Test("backs off exponentially, with a condition, in one line")
@@ -152,11 +153,11 @@ struct PublisherRetryTests {
     )
     for expected in [500, 1_500, 3_500] {
       upstream.send(completion: .failure(.transient))
-      #expect(scheduler.nextDue == VirtualTime(nanoseconds: expected * 1_000_000))
+      expectEqual(scheduler.nextDue, VirtualTime(nanoseconds: expected * 1_000_000))
       scheduler.advance(to: VirtualTime(nanoseconds: expected * 1_000_000))
     }
     upstream.send(completion: .failure(.transient))
-    #expect(recorder.failure == .transient)
+    expectEqual(recorder.failure, .transient)
   }
 
   @Test("takes a whole policy, and tells its observer of every decision")
@@ -170,11 +171,11 @@ struct PublisherRetryTests {
     upstream.send(completion: .failure(.busy(.seconds(7))))
     scheduler.advance(by: 7)
     upstream.send(completion: .failure(.permanent))
-    #expect(recorder.failure == .permanent)
-    #expect(log.delays == [.seconds(1), .seconds(7), nil])
-    #expect(log.events.map(\.delaySource) == [.computed, .hint, nil])
-    #expect(log.events.map(\.elapsed) == [.zero, .seconds(2), .seconds(9)])
-    #expect(log.outcomes == [.retrying, .retrying, .stopped(.notRetryable)])
+    expectEqual(recorder.failure, .permanent)
+    expectEqual(log.delays, [.seconds(1), .seconds(7), nil])
+    expectEqual(log.events.map(\.delaySource), [.computed, .hint, nil])
+    expectEqual(log.events.map(\.elapsed), [.zero, .seconds(2), .seconds(9)])
+    expectEqual(log.outcomes, [.retrying, .retrying, .stopped(.notRetryable)])
   }
 
   @Test("needs no scheduler when the main queue will do")
@@ -189,7 +190,7 @@ struct PublisherRetryTests {
       record(upstream.retry { _ in .skip }),
     ]
     for connection in upstream.connections { connection.send(completion: .failure(.permanent)) }
-    #expect(recorders.filter { $0.failure == .permanent }.count == 6)
+    expectEqual(recorders.filter { $0.failure == .permanent }.count, 6)
     // Only the fixed delay without a condition retries a permanent error.
     #expect(recorders[3].completion == nil)
     recorders[3].cancel()
@@ -202,18 +203,18 @@ struct PublisherRetryTests {
     _ = record(upstream.retry(2, after: .seconds(1), time: scheduler.time))
     upstream.send(completion: .failure(.busy(.seconds(30))))
     scheduler.advance(by: .nanoseconds(29_999_999_999))
-    #expect(upstream.subscriptionCount == 1)
+    expectEqual(upstream.subscriptionCount, 1)
     scheduler.advance(by: .nanoseconds(1))
-    #expect(upstream.subscriptionCount == 2)
+    expectEqual(upstream.subscriptionCount, 2)
   }
 
   @Test("passes an error on at once that asks for too long a pause")
   func hintTooLong() {
     let recorder = record(upstream.retry(2, after: .seconds(1), time: scheduler.time))
     upstream.send(completion: .failure(.busy(.seconds(121))))
-    #expect(recorder.failure == .busy(.seconds(121)))
-    #expect(recorder.completionTime == .start)
-    #expect(scheduler.pendingCount == 0)
+    expectEqual(recorder.failure, .busy(.seconds(121)))
+    expectEqual(recorder.completionTime, .start)
+    expectEqual(scheduler.pendingCount, 0)
   }
 
   @Test("measures the deadline from the subscription, the time of the attempts included")
@@ -224,11 +225,11 @@ struct PublisherRetryTests {
     scheduler.advance(by: 5)
     upstream.send(completion: .failure(.transient))
     scheduler.advance(by: 2)
-    #expect(upstream.subscriptionCount == 2)
+    expectEqual(upstream.subscriptionCount, 2)
     scheduler.advance(by: 1)
     upstream.send(completion: .failure(.numbered(2)))
-    #expect(recorder.failure == .numbered(2))
-    #expect(recorder.completionTime == VirtualTime(nanoseconds: 108_000_000_000))
+    expectEqual(recorder.failure, .numbered(2))
+    expectEqual(recorder.completionTime, VirtualTime(nanoseconds: 108_000_000_000))
   }
 
   @Test("fails at once, with the last error, when the wait would end after the call's deadline")
@@ -240,12 +241,12 @@ struct PublisherRetryTests {
     scheduler.advance(by: 1)
     upstream.send(completion: .failure(.numbered(1)))
     scheduler.advance(by: 5)
-    #expect(upstream.subscriptionCount == 2)
+    expectEqual(upstream.subscriptionCount, 2)
     upstream.send(completion: .failure(.numbered(2)))
-    #expect(recorder.failure == .numbered(2))
-    #expect(recorder.completionTime == VirtualTime(nanoseconds: 6_000_000_000))
-    #expect(log.outcomes == [.retrying, .stopped(.deadlineExceeded)])
-    #expect(scheduler.pendingCount == 0)
+    expectEqual(recorder.failure, .numbered(2))
+    expectEqual(recorder.completionTime, VirtualTime(nanoseconds: 6_000_000_000))
+    expectEqual(log.outcomes, [.retrying, .stopped(.deadlineExceeded)])
+    expectEqual(scheduler.pendingCount, 0)
   }
 
   @Test("gives each subscriber a deadline of its own")
@@ -257,8 +258,8 @@ struct PublisherRetryTests {
     scheduler.advance(by: 2)
     let late = record(publisher)
     scheduler.advance(by: 10)
-    #expect([early.failure, late.failure] == [.transient, .transient])
-    #expect([early, late].map { $0.completionTime?.nanoseconds } == [4_000_000_000, 6_000_000_000])
+    expectEqual([early.failure, late.failure], [.transient, .transient])
+    expectEqual([early, late].map { $0.completionTime?.nanoseconds }, [4_000_000_000, 6_000_000_000])
   }
 
   // MARK: Subscribers
@@ -270,10 +271,10 @@ struct PublisherRetryTests {
     #expect(failAndWait())
     #expect(!failAndWait())
     let second = record(retrying)
-    #expect(first.failure == .transient)
+    expectEqual(first.failure, .transient)
     #expect(failAndWait())
     upstream.send(5)
-    #expect(second.values == [5])
+    expectEqual(second.values, [5])
     #expect(second.completion == nil)
   }
 
@@ -291,6 +292,6 @@ struct PublisherRetryTests {
       _ = failAndWait()
       recorder.cancel()
     }
-    #expect(log.delays == [.seconds(2), .seconds(3.5), .seconds(2), .seconds(3.5)])
+    expectEqual(log.delays, [.seconds(2), .seconds(3.5), .seconds(2), .seconds(3.5)])
   }
 }

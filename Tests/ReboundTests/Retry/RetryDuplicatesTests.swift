@@ -1,4 +1,5 @@
 import Combine
+import Expectations
 import Rebound
 import ReboundTesting
 import Testing
@@ -26,7 +27,7 @@ struct RetryDuplicatesTests {
     upstream.send(1)
     upstream.send(completion: .failure(.transient))
     upstream.send(1)
-    #expect(recorder.values == [1, 1])
+    expectEqual(recorder.values, [1, 1])
   }
 
   @Test("fails once a value was delivered, in whichever attempt")
@@ -36,8 +37,8 @@ struct RetryDuplicatesTests {
     upstream.send(1)
     #expect(recorder.completion == nil)
     upstream.send(completion: .failure(.numbered(2)))
-    #expect(recorder.failure == .numbered(2))
-    #expect(log.outcomes == [.retrying, .stopped(.valuesDelivered)])
+    expectEqual(recorder.failure, .numbered(2))
+    expectEqual(log.outcomes, [.retrying, .stopped(.valuesDelivered)])
   }
 
   @Test("leaves out as many values as were delivered, and makes them good")
@@ -46,15 +47,15 @@ struct RetryDuplicatesTests {
     upstream.send(1)
     upstream.send(2)
     upstream.send(completion: .failure(.transient))
-    #expect(upstream.connections[1].requests == [.max(2)])
-    #expect(upstream.send(1) == .max(1))
+    expectEqual(upstream.connections[1].requests, [.max(2)])
+    expectEqual(upstream.send(1), .max(1))
     upstream.send(completion: .failure(.transient))
-    #expect(upstream.send(1) == .max(1))
-    #expect(upstream.send(2) == .max(1))
-    #expect(upstream.send(3) == .none)
+    expectEqual(upstream.send(1), .max(1))
+    expectEqual(upstream.send(2), .max(1))
+    expectEqual(upstream.send(3), .none)
     upstream.send(4)
     upstream.send(5)
-    #expect(recorder.values == [1, 2, 3, 4])
+    expectEqual(recorder.values, [1, 2, 3, 4])
   }
 
   @Test("starts count and back-off afresh after a value when it counts in a row")
@@ -67,11 +68,11 @@ struct RetryDuplicatesTests {
       upstream.send(completion: .failure(.transient))
       scheduler.advance(by: 10)
     }
-    #expect(log.delays == [.seconds(1), .seconds(2), .seconds(1), .seconds(2), .seconds(1), .seconds(2)])
-    #expect(log.events.map(\.attempt) == [1, 2, 3, 4, 5, 6])
+    expectEqual(log.delays, [.seconds(1), .seconds(2), .seconds(1), .seconds(2), .seconds(1), .seconds(2)])
+    expectEqual(log.events.map(\.attempt), [1, 2, 3, 4, 5, 6])
     upstream.send(completion: .failure(.numbered(9)))
-    #expect(recorder.failure == .numbered(9))
-    #expect(recorder.values == [1, 2, 3])
+    expectEqual(recorder.failure, .numbered(9))
+    expectEqual(recorder.values, [1, 2, 3])
   }
 
   @Test("drops a value that counts as a failure, and cancels its attempt")
@@ -81,9 +82,9 @@ struct RetryDuplicatesTests {
     for _ in 0..<2 { upstream.send(503) }
     upstream.send(200)
     upstream.send(completion: .finished)
-    #expect(upstream.connections.map(\.cancelCount) == [1, 1, 0])
-    #expect(upstream.connections.map(\.requests) == [[.max(2)], [.max(2)], [.max(2)]])
-    #expect(recorder.values == [200])
+    expectEqual(upstream.connections.map(\.cancelCount), [1, 1, 0])
+    expectEqual(upstream.connections.map(\.requests), [[.max(2)], [.max(2)], [.max(2)]])
+    expectEqual(recorder.values, [200])
     #expect(recorder.isFinished)
   }
 
@@ -92,12 +93,12 @@ struct RetryDuplicatesTests {
     let (failing, delivering) = (Recorder<Int, TestFailure>(), Recorder<Int, TestFailure>())
     upstream.retry(.never, rejecting: { .numbered($0) }, time: scheduler.time).subscribe(failing)
     upstream.send(503)
-    #expect(failing.events == [.subscription, .completion(.failure(.numbered(503)))])
+    expectEqual(failing.events, [.subscription, .completion(.failure(.numbered(503)))])
     upstream.retry(.never, rejecting: { .numbered($0) }, whenExhausted: .isDelivered, time: scheduler.time)
       .subscribe(delivering)
     upstream.send(503)
-    #expect(delivering.events == [.subscription, .value(503), .completion(.finished)])
-    #expect(upstream.cancelCount == 2)
+    expectEqual(delivering.events, [.subscription, .value(503), .completion(.finished)])
+    expectEqual(upstream.cancelCount, 2)
   }
 
   @Test("ends with what the last attempt has failed with, and not with the value of one before")
@@ -113,9 +114,9 @@ struct RetryDuplicatesTests {
       .subscribe(recorder)
     upstream.send(503)
     upstream.send(completion: .failure(.permanent))
-    #expect(upstream.subscriptionCount == 2)
+    expectEqual(upstream.subscriptionCount, 2)
     #expect(recorder.values.isEmpty)
-    #expect(recorder.failure == .permanent)
+    expectEqual(recorder.failure, .permanent)
   }
 
   @Test("asks about no value that is not owed")
@@ -133,8 +134,8 @@ struct RetryDuplicatesTests {
       )
       .subscribe(recorder)
     upstream.send(1)
-    #expect(asked == 0)
-    #expect(upstream.subscriptionCount == 1)
+    expectEqual(asked, 0)
+    expectEqual(upstream.subscriptionCount, 1)
   }
 
   @Test("tells all causes when it gives up, the last ones if there are too many", arguments: [1, 2, 10])
@@ -147,14 +148,14 @@ struct RetryDuplicatesTests {
       }
     )
     for number in 1...4 { upstream.send(completion: .failure(.numbered(number))) }
-    #expect(recorder.failure == .permanent)
-    #expect(causes?.errors == Array([.numbered(1), .numbered(2), .numbered(3), .numbered(4)].suffix(kept)))
-    #expect(causes?.attempts == 4)
-    #expect(causes?.underlying == .numbered(4))
+    expectEqual(recorder.failure, .permanent)
+    expectEqual(causes?.errors, Array([.numbered(1), .numbered(2), .numbered(3), .numbered(4)].suffix(kept)))
+    expectEqual(causes?.attempts, 4)
+    expectEqual(causes?.underlying, .numbered(4))
     if kept == 2 {
-      #expect(
-        causes?.description
-          == "Gave up after 4 attempts in 0.0 seconds. Errors (the last 2 of 4): numbered(3); numbered(4)"
+      expectEqual(
+        causes?.description,
+        "Gave up after 4 attempts in 0.0 seconds. Errors (the last 2 of 4): numbered(3); numbered(4)"
       )
     }
   }
@@ -163,6 +164,6 @@ struct RetryDuplicatesTests {
   func notExhausted() {
     let recorder = record(atOnce.when(\.isTransient).onExhaustion { _ in .numbered(0) })
     upstream.send(completion: .failure(.permanent))
-    #expect(recorder.failure == .permanent)
+    expectEqual(recorder.failure, .permanent)
   }
 }

@@ -1,3 +1,4 @@
+import Expectations
 import Rebound
 import Testing
 
@@ -12,8 +13,8 @@ struct RetryEventTests {
       delaySource: .hint,
       outcome: .retrying
     )
-    #expect(event.description == "attempt 2 failed (transient); retrying in 1.5 seconds (hint)")
+    expectEqual(event.description, "attempt 2 failed (transient); retrying in 1.5 seconds (hint)")
     let last = RetryEvent(attempt: 3, error: TestFailure.transient, outcome: .stopped(.attemptsExhausted))
-    #expect(last.description == "attempt 3 failed (transient); stopped: attempts exhausted")
+    expectEqual(last.description, "attempt 3 failed (transient); stopped: attempts exhausted")
   }
 }

@@ -1,5 +1,6 @@
 import Combine
 import Dispatch
+import Expectations
 import Foundation
 import Rebound
 import ReboundTesting
@@ -28,9 +29,9 @@ struct RetryExecutionTests {
     upstream.send(completion: .failure(.transient))
     recorder.request(.max(4))
     scheduler.advance(by: 1)
-    #expect(upstream.connections.map(\.requests) == [[.max(5)], [.max(7)]])
+    expectEqual(upstream.connections.map(\.requests), [[.max(5)], [.max(7)]])
     recorder.request(.max(1))
-    #expect(upstream.connections[1].requests == [.max(7), .max(1)])
+    expectEqual(upstream.connections[1].requests, [.max(7), .max(1)])
   }
 
   @Test("requests nothing from an attempt when nothing is owed")
@@ -39,11 +40,11 @@ struct RetryExecutionTests {
     retrying(upstream).subscribe(recorder)
     upstream.send(completion: .failure(.transient))
     scheduler.advance(by: 1)
-    #expect(upstream.connections.map(\.requests) == [[], []])
+    expectEqual(upstream.connections.map(\.requests), [[], []])
     recorder.request(.none)
-    #expect(upstream.requests == [])
+    expectEqual(upstream.requests, [])
     recorder.request(.max(2))
-    #expect(upstream.connections.map(\.requests) == [[], [.max(2)]])
+    expectEqual(upstream.connections.map(\.requests), [[], [.max(2)]])
   }
 
   @Test("keeps unlimited demand unlimited")
@@ -53,17 +54,17 @@ struct RetryExecutionTests {
     upstream.send(1)
     upstream.send(completion: .failure(.transient))
     scheduler.advance(by: 1)
-    #expect(upstream.requests == [.unlimited, .unlimited])
+    expectEqual(upstream.requests, [.unlimited, .unlimited])
   }
 
   @Test("returns to the upstream the demand that a value brings")
   func returnsDemand() {
     let recorder = Recorder<Int, TestFailure>(requesting: .max(1), answering: { _, _ in .max(2) })
     retrying(upstream).subscribe(recorder)
-    #expect(upstream.send(1) == .max(2))
+    expectEqual(upstream.send(1), .max(2))
     upstream.send(completion: .failure(.transient))
     scheduler.advance(by: 1)
-    #expect(upstream.connections[1].requests == [.max(2)])
+    expectEqual(upstream.connections[1].requests, [.max(2)])
   }
 
   @Test("gives the demand that a value brings to the attempt that runs by then")
@@ -77,8 +78,8 @@ struct RetryExecutionTests {
       }
     )
     retrying(upstream, after: .zero).subscribe(recorder)
-    #expect(upstream.send(1) == .none)
-    #expect(upstream.connections.map(\.requests) == [[.max(1)], [.max(3)]])
+    expectEqual(upstream.send(1), .none)
+    expectEqual(upstream.connections.map(\.requests), [[.max(1)], [.max(3)]])
   }
 
   @Test("drops what an upstream sends beyond the demand")
@@ -87,10 +88,10 @@ struct RetryExecutionTests {
     retrying(upstream).subscribe(recorder)
     upstream.send(1)
     upstream.send(2)
-    #expect(recorder.values == [1])
+    expectEqual(recorder.values, [1])
     recorder.request(.max(1))
     upstream.send(3)
-    #expect(recorder.values == [1, 3])
+    expectEqual(recorder.values, [1, 3])
   }
 
   // MARK: Attempts
@@ -107,10 +108,10 @@ struct RetryExecutionTests {
     upstream.connections[0].send(2)
     upstream.connections[0].send(completion: .finished)
     upstream.connections[0].send(completion: .failure(.permanent))
-    #expect(upstream.subscriptionCount == 2)
+    expectEqual(upstream.subscriptionCount, 2)
     upstream.connections[1].send(3)
     upstream.connections[1].send(completion: .finished)
-    #expect(recorder.values == [3])
+    expectEqual(recorder.values, [3])
     #expect(recorder.isFinished)
   }
 
@@ -123,9 +124,9 @@ struct RetryExecutionTests {
     upstream.send(completion: .finished)
     upstream.send(completion: .failure(.transient))
     scheduler.advance(by: 10)
-    #expect(recorder.events == [.subscription, .completion(.finished)])
-    #expect(upstream.subscriptionCount == 1)
-    #expect(upstream.cancelCount == 0)
+    expectEqual(recorder.events, [.subscription, .completion(.finished)])
+    expectEqual(upstream.subscriptionCount, 1)
+    expectEqual(upstream.cancelCount, 0)
   }
 
   @Test("cancels a second subscription, and keeps the first")
@@ -135,9 +136,9 @@ struct RetryExecutionTests {
     let intruder = TestPublisher<Int, TestFailure>()
     intruder.subscribe(Recorder(requesting: .none))
     upstream.connections[0].send(subscription: intruder.connections[0])
-    #expect(intruder.cancelCount == 1)
+    expectEqual(intruder.cancelCount, 1)
     upstream.send(1)
-    #expect(recorder.values == [1])
+    expectEqual(recorder.values, [1])
   }
 
   @Test("takes a failure before the subscription as a failure of the attempt")
@@ -149,12 +150,12 @@ struct RetryExecutionTests {
     _ = subscribers[0].receive(1)
     subscribers[0].receive(completion: .failure(.transient))
     scheduler.advance(by: 1)
-    #expect(subscribers.count == 2)
+    expectEqual(subscribers.count, 2)
     let late = TestPublisher<Int, TestFailure>()
     late.subscribe(Recorder(requesting: .none))
     subscribers[0].receive(subscription: late.connections[0])
-    #expect(late.cancelCount == 1)
-    #expect(recorder.events == [.subscription])
+    expectEqual(late.cancelCount, 1)
+    expectEqual(recorder.events, [.subscription])
   }
 
   @Test("names itself")
@@ -163,7 +164,7 @@ struct RetryExecutionTests {
     retrying(upstream).subscribe(
       AnySubscriber<Int, TestFailure>(receiveSubscription: { description = "\($0)" })
     )
-    #expect(description == "RetryPolicy")
+    expectEqual(description, "RetryPolicy")
   }
 
   // MARK: Cancel
@@ -173,12 +174,12 @@ struct RetryExecutionTests {
     let recorder = Recorder<Int, TestFailure>()
     retrying(upstream).subscribe(recorder)
     upstream.send(completion: .failure(.transient))
-    #expect(scheduler.pendingCount == 1)
+    expectEqual(scheduler.pendingCount, 1)
     recorder.cancel()
-    #expect(scheduler.pendingCount == 0)
+    expectEqual(scheduler.pendingCount, 0)
     scheduler.advance(by: 10)
-    #expect(upstream.subscriptionCount == 1)
-    #expect(recorder.events == [.subscription])
+    expectEqual(upstream.subscriptionCount, 1)
+    expectEqual(recorder.events, [.subscription])
   }
 
   @Test("stops its timers itself, whatever becomes of a scheduler's handle that is released")
@@ -188,20 +189,20 @@ struct RetryExecutionTests {
     let recorder = Recorder<Int, TestFailure>()
     retrying.subscribe(recorder)
     upstream.send(completion: .failure(.transient))
-    #expect(scheduler.pendingCount == 1)
+    expectEqual(scheduler.pendingCount, 1)
     // When it has fired …
     scheduler.advance(by: 1)
-    #expect(scheduler.pendingCount == 0)
+    expectEqual(scheduler.pendingCount, 0)
     // … when it is not needed any more …
     upstream.send(completion: .failure(.transient))
     recorder.cancel()
-    #expect(scheduler.pendingCount == 0)
+    expectEqual(scheduler.pendingCount, 0)
     // … and when that turns out while it is being made.
     let hasty = Recorder<Int, TestFailure>()
     retrying.subscribe(hasty)
     lasting.whileScheduling = hasty.cancel
     upstream.send(completion: .failure(.transient))
-    #expect(scheduler.pendingCount == 0)
+    expectEqual(scheduler.pendingCount, 0)
   }
 
   @Test("cancels the attempt that runs, once")
@@ -212,8 +213,8 @@ struct RetryExecutionTests {
     scheduler.advance(by: 1)
     recorder.cancel()
     recorder.cancel()
-    #expect(upstream.connections.map(\.cancelCount) == [0, 1])
-    #expect(scheduler.pendingCount == 0)
+    expectEqual(upstream.connections.map(\.cancelCount), [0, 1])
+    expectEqual(scheduler.pendingCount, 0)
   }
 
   @Test("cancels the subscription that comes after it was cancelled")
@@ -226,8 +227,8 @@ struct RetryExecutionTests {
       subscriber.receive(subscription: late.connections[0])
     }
     retrying(upstream).subscribe(recorder)
-    #expect(late.connections[0].requests == [])
-    #expect(late.cancelCount == 1)
+    expectEqual(late.connections[0].requests, [])
+    expectEqual(late.cancelCount, 1)
   }
 
   @Test("does not subscribe to the upstream when it is cancelled on its own subscription")
@@ -235,7 +236,7 @@ struct RetryExecutionTests {
     retrying(upstream).subscribe(
       AnySubscriber<Int, TestFailure>(receiveSubscription: { $0.cancel() })
     )
-    #expect(upstream.subscriptionCount == 0)
+    expectEqual(upstream.subscriptionCount, 0)
   }
 
   @Test("does nothing more when it is cancelled while the policy is asked", arguments: [true, false], [0, 1])
@@ -246,9 +247,9 @@ struct RetryExecutionTests {
       .onEvent { _ in recorder.cancel() }
     upstream.retry(policy, time: scheduler.time).subscribe(recorder)
     upstream.send(completion: .failure(.transient))
-    #expect(scheduler.pendingCount == 0)
-    #expect(recorder.events == [.subscription])
-    #expect(upstream.subscriptionCount == 1)
+    expectEqual(scheduler.pendingCount, 0)
+    expectEqual(recorder.events, [.subscription])
+    expectEqual(upstream.subscriptionCount, 1)
   }
 
   @Test("stops at once when it is cancelled from inside a value")
@@ -259,10 +260,10 @@ struct RetryExecutionTests {
         return .unlimited
       })
     retrying(upstream).subscribe(recorder)
-    #expect(upstream.send(1) == .none)
+    expectEqual(upstream.send(1), .none)
     upstream.send(2)
-    #expect(recorder.values == [1])
-    #expect(upstream.cancelCount == 1)
+    expectEqual(recorder.values, [1])
+    expectEqual(upstream.cancelCount, 1)
   }
 
   // MARK: Stack and threads
@@ -283,8 +284,8 @@ struct RetryExecutionTests {
     thread.stackSize = 128 * 1_024
     thread.start()
     done.wait()
-    #expect(upstream.subscriptionCount == 10_001)
-    #expect(recorder.failure == .transient)
+    expectEqual(upstream.subscriptionCount, 10_001)
+    expectEqual(recorder.failure, .transient)
   }
 
   @Test("takes no stack for 10,000 attempts that fail when they are asked for a value")
@@ -300,7 +301,7 @@ struct RetryExecutionTests {
     thread.stackSize = 128 * 1_024
     thread.start()
     done.wait()
-    #expect(recorder.failure == .transient)
+    expectEqual(recorder.failure, .transient)
   }
 
   @Test("does not touch the scheduler's agenda for a delay of zero")
@@ -308,10 +309,10 @@ struct RetryExecutionTests {
     let recorder = Recorder<Int, TestFailure>()
     retrying(upstream, after: .zero).subscribe(recorder)
     upstream.send(completion: .failure(.transient))
-    #expect(upstream.subscriptionCount == 2)
-    #expect(scheduler.pendingCount == 0)
+    expectEqual(upstream.subscriptionCount, 2)
+    expectEqual(scheduler.pendingCount, 0)
     upstream.send(4)
-    #expect(recorder.values == [4])
+    expectEqual(recorder.values, [4])
   }
 
   @Test("loses no value on a concurrent queue: 1,000 of 1,000")
@@ -334,7 +335,7 @@ struct RetryExecutionTests {
       return recorder
     }
     group.wait()
-    #expect(recorders.enumerated().filter { $1.values == [$0] && $1.isFinished }.count == 1_000)
+    expectEqual(recorders.enumerated().filter { $1.values == [$0] && $1.isFinished }.count, 1_000)
   }
 
   @Test("survives cancels that race with the timer on a concurrent queue")

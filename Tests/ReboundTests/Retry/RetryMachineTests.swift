@@ -1,3 +1,4 @@
+import Expectations
 import Rebound
 import ReboundTesting
 import Testing
@@ -23,33 +24,33 @@ struct RetryMachineTests {
       Policy(clamping: 2, backoff: .constant(.seconds(1))),
       failures: [.numbered(1), .numbered(2), .numbered(3)]
     )
-    #expect(error == .numbered(3))
-    #expect(log.outcomes == [.retrying, .retrying, .stopped(.attemptsExhausted)])
-    #expect(log.events.map(\.attempt) == [1, 2, 3])
-    #expect(log.events.map(\.elapsed) == [.zero, .seconds(1), .seconds(2)])
-    #expect(log.delays == [.seconds(1), .seconds(1), nil])
-    #expect(log.events.map(\.delaySource) == [.computed, .computed, nil])
-    #expect(log.events.compactMap { $0.error as? TestFailure } == [.numbered(1), .numbered(2), .numbered(3)])
+    expectEqual(error, .numbered(3))
+    expectEqual(log.outcomes, [.retrying, .retrying, .stopped(.attemptsExhausted)])
+    expectEqual(log.events.map(\.attempt), [1, 2, 3])
+    expectEqual(log.events.map(\.elapsed), [.zero, .seconds(1), .seconds(2)])
+    expectEqual(log.delays, [.seconds(1), .seconds(1), nil])
+    expectEqual(log.events.map(\.delaySource), [.computed, .computed, nil])
+    expectEqual(log.events.compactMap { $0.error as? TestFailure }, [.numbered(1), .numbered(2), .numbered(3)])
   }
 
   @Test("does not retry at all with no retries")
   func zeroRetries() {
-    #expect(run(Policy.never, failures: [.transient]) == .transient)
-    #expect(log.outcomes == [.stopped(.attemptsExhausted)])
+    expectEqual(run(Policy.never, failures: [.transient]), .transient)
+    expectEqual(log.outcomes, [.stopped(.attemptsExhausted)])
   }
 
   @Test("retries for ever without a limit")
   func unlimited() {
     #expect(run(Policy(clamping: nil), failures: Array(repeating: .transient, count: 10_000)) == nil)
-    #expect(log.events.count == 10_000)
-    #expect(log.events.last?.attempt == 10_000)
+    expectEqual(log.events.count, 10_000)
+    expectEqual(log.events.last?.attempt, 10_000)
   }
 
   @Test("asks the condition on every failure, also when no retry is left")
   func asksEveryTime() {
     let policy = Policy(clamping: 2, backoff: .immediate).when(\.isTransient)
-    #expect(run(policy, failures: [.transient, .permanent, .transient]) == .permanent)
-    #expect(log.outcomes == [.retrying, .stopped(.notRetryable)])
+    expectEqual(run(policy, failures: [.transient, .permanent, .transient]), .permanent)
+    expectEqual(log.outcomes, [.retrying, .stopped(.notRetryable)])
 
     let counter = RetryLog()
     let counting = Policy(clamping: 1, backoff: .immediate).when { error in
@@ -57,14 +58,14 @@ struct RetryMachineTests {
       return true
     }
     _ = run(counting, failures: [.transient, .transient])
-    #expect(counter.events.count == 2)
+    expectEqual(counter.events.count, 2)
   }
 
   @Test("needs every condition to hold")
   func combinesConditions() {
     let policy = Policy(clamping: 5).when(\.isTransient).when { $0 != .numbered(2) }
-    #expect(run(policy, failures: [.numbered(1), .numbered(2)]) == .numbered(2))
-    #expect(run(policy, failures: [.permanent]) == .permanent)
+    expectEqual(run(policy, failures: [.numbered(1), .numbered(2)]), .numbered(2))
+    expectEqual(run(policy, failures: [.permanent]), .permanent)
   }
 
   @Test("does what the policy's own decision says")
@@ -77,11 +78,11 @@ struct RetryMachineTests {
       default: .stop
       }
     }
-    #expect(run(policy, failures: [.numbered(1), .numbered(2), .numbered(3)]) == .numbered(2))
-    #expect(log.delays == [.seconds(7), .seconds(1), nil])
-    #expect(log.events.map(\.delaySource) == [.decided, .computed, nil])
-    #expect(log.outcomes.last == .stopped(.decided))
-    #expect(run(policy, failures: [.permanent]) == .permanent)
+    expectEqual(run(policy, failures: [.numbered(1), .numbered(2), .numbered(3)]), .numbered(2))
+    expectEqual(log.delays, [.seconds(7), .seconds(1), nil])
+    expectEqual(log.events.map(\.delaySource), [.decided, .computed, nil])
+    expectEqual(log.outcomes.last, .stopped(.decided))
+    expectEqual(run(policy, failures: [.permanent]), .permanent)
   }
 
   @Test("counts all retries against the number that a decision allows")
@@ -89,18 +90,18 @@ struct RetryMachineTests {
     let policy = Policy(clamping: nil).deciding { error, _ in
       error.isTransient ? .retry(retries: 2, delay: .seconds(3)) : .skip
     }
-    #expect(run(policy, failures: [.numbered(1), .numbered(2), .numbered(3)]) == .numbered(3))
-    #expect(log.delays == [.seconds(3), .seconds(3), nil])
-    #expect(log.outcomes.last == .stopped(.attemptsExhausted))
-    #expect(run(policy, failures: [.permanent]) == .permanent)
-    #expect(log.outcomes.last == .stopped(.decided))
+    expectEqual(run(policy, failures: [.numbered(1), .numbered(2), .numbered(3)]), .numbered(3))
+    expectEqual(log.delays, [.seconds(3), .seconds(3), nil])
+    expectEqual(log.outcomes.last, .stopped(.attemptsExhausted))
+    expectEqual(run(policy, failures: [.permanent]), .permanent)
+    expectEqual(log.outcomes.last, .stopped(.decided))
   }
 
   @Test("lets a policy's own limit hold over that of a decision")
   func limitsByPolicy() {
     let policy = Policy(clamping: 1, backoff: .immediate).deciding { _, _ in .retry(retries: 5) }
-    #expect(run(policy, failures: [.transient, .transient, .transient]) == .transient)
-    #expect(log.events.count == 2)
+    expectEqual(run(policy, failures: [.transient, .transient, .transient]), .transient)
+    expectEqual(log.events.count, 2)
   }
 
   @Test("asks a decision about an open breaker, too, and about a failure behind values that were delivered")
@@ -110,13 +111,13 @@ struct RetryMachineTests {
     }
     var machine = RetryMachine(isOpen.onEvent(log.write))
     let open = machine.failed(with: CircuitOpen(name: "weather", retryAfter: .seconds(9)), elapsed: .zero)
-    if case .stop(let error) = open { #expect(error as? TestFailure == .permanent) } else { Issue.record("retries") }
+    if case .stop(let error) = open { expectEqual(error as? TestFailure, .permanent) } else { Issue.record("retries") }
 
     let once = Policy(clamping: 1).onDuplicates(.failIfEmitted).deciding { _, _ in .stop(with: .permanent) }
     var second = RetryMachine(once.onEvent(log.write))
     let behind = second.failed(with: .transient, elapsed: .zero, delivered: 1)
-    if case .stop(let error) = behind { #expect(error == .permanent) } else { Issue.record("retries") }
-    #expect(log.outcomes == [.stopped(.decided), .stopped(.decided)])
+    if case .stop(let error) = behind { expectEqual(error, .permanent) } else { Issue.record("retries") }
+    expectEqual(log.outcomes, [.stopped(.decided), .stopped(.decided)])
   }
 
   // MARK: Hints
@@ -135,29 +136,29 @@ struct RetryMachineTests {
   )
   func hintIsFloor(backoff: Duration, hint: Duration, expected: Duration, source: RetryEvent.DelaySource) {
     #expect(run(Policy(clamping: 1, backoff: .constant(backoff)), failures: [.busy(hint)]) == nil)
-    #expect(log.delays == [expected])
-    #expect(log.events.first?.delaySource == source)
-    #expect(log.events.first?.hint == max(hint, .zero))
+    expectEqual(log.delays, [expected])
+    expectEqual(log.events.first?.delaySource, source)
+    expectEqual(log.events.first?.hint, max(hint, .zero))
   }
 
   @Test("is not bound by the back-off's cap when it follows a hint")
   func hintOverCap() {
     let policy = Policy(clamping: 1, backoff: .exponential(from: .seconds(1), upTo: .seconds(2), jitter: .none))
     _ = run(policy, failures: [.busy(.seconds(30))])
-    #expect(log.delays == [.seconds(30)])
+    expectEqual(log.delays, [.seconds(30)])
   }
 
   @Test("stops when the hint is too long, and passes on the error that tells how long")
   func hintOverLimit() {
     let hint = Duration.seconds(120) + .nanoseconds(1)
-    #expect(run(Policy(clamping: 5), failures: [.busy(hint)]) == .busy(hint))
-    #expect(log.outcomes == [.stopped(.hintTooLong)])
-    #expect(log.events.first?.hint == hint)
+    expectEqual(run(Policy(clamping: 5), failures: [.busy(hint)]), .busy(hint))
+    expectEqual(log.outcomes, [.stopped(.hintTooLong)])
+    expectEqual(log.events.first?.hint, hint)
 
     let patient = Policy(clamping: 5, backoff: .immediate, maxHint: .seconds(600))
     #expect(run(patient, failures: [.busy(hint)]) == nil)
     let impatient = Policy(clamping: 5, maxHint: .zero)
-    #expect(run(impatient, failures: [.busy(.nanoseconds(1))]) == .busy(.nanoseconds(1)))
+    expectEqual(run(impatient, failures: [.busy(.nanoseconds(1))]), .busy(.nanoseconds(1)))
   }
 
   @Test("spreads a hint upward only, as wide as the jitter spreads the back-off")
@@ -170,7 +171,7 @@ struct RetryMachineTests {
       )
       for _ in 0..<3 { _ = machine.failed(with: .busy(.seconds(60)), elapsed: .zero) }
       let expected = [1.0, 2, 4].map { Duration.seconds(60) + .seconds($0 * number) }
-      #expect(log.delays == expected)
+      expectEqual(log.delays, expected)
     }
   }
 
@@ -179,22 +180,22 @@ struct RetryMachineTests {
     let backoff = Backoff.exponential(from: .seconds(1), upTo: .seconds(1_000), jitter: .decorrelated)
     let policy = Policy(clamping: nil, backoff: backoff, random: .fixed(0.5))
     #expect(run(policy, failures: [.busy(.seconds(100)), .transient]) == nil)
-    #expect(log.delays.last == .seconds(3.5))
+    expectEqual(log.delays.last, .seconds(3.5))
   }
 
   @Test("takes a hint as a floor for a decided delay, too")
   func hintOverDecision() {
     let policy = Policy(clamping: nil).deciding { _, _ in .retry(after: .seconds(2)) }
     _ = run(policy, failures: [.busy(.seconds(1)), .busy(.seconds(9))])
-    #expect(log.delays == [.seconds(2), .seconds(9)])
-    #expect(log.events.map(\.delaySource) == [.decided, .hint])
+    expectEqual(log.delays, [.seconds(2), .seconds(9)])
+    expectEqual(log.events.map(\.delaySource), [.decided, .hint])
   }
 
   @Test("reads a hint in the way that the policy is told")
   func ownHint() {
     let policy = Policy(clamping: nil, backoff: .immediate).hinted { $0 == .numbered(4) ? .seconds(4) : nil }
     _ = run(policy, failures: [.numbered(4), .busy(.seconds(8))])
-    #expect(log.delays == [.seconds(4), .zero])
+    expectEqual(log.delays, [.seconds(4), .zero])
   }
 
   // MARK: Deadline
@@ -203,22 +204,22 @@ struct RetryMachineTests {
   func deadline() {
     let policy = Policy(clamping: nil, backoff: .constant(.seconds(3)), deadline: .seconds(5))
     // After 0 s and 1 s the wait ends in time; after 2 s it would end at 5 s.
-    #expect(run(policy, failures: [.numbered(0), .numbered(1), .numbered(2)]) == .numbered(2))
-    #expect(log.outcomes == [.retrying, .retrying, .stopped(.deadlineExceeded)])
+    expectEqual(run(policy, failures: [.numbered(0), .numbered(1), .numbered(2)]), .numbered(2))
+    expectEqual(log.outcomes, [.retrying, .retrying, .stopped(.deadlineExceeded)])
   }
 
   @Test("stops when the deadline has passed, even if it would retry at once")
   func deadlinePassed() {
     let policy = Policy(clamping: nil, backoff: .immediate, deadline: .seconds(1))
-    #expect(run(policy, failures: [.numbered(0), .numbered(1)]) == .numbered(1))
-    #expect(log.outcomes == [.retrying, .stopped(.deadlineExceeded)])
+    expectEqual(run(policy, failures: [.numbered(0), .numbered(1)]), .numbered(1))
+    expectEqual(log.outcomes, [.retrying, .stopped(.deadlineExceeded)])
   }
 
   @Test("measures a hint against the deadline")
   func hintOverDeadline() {
     let policy = Policy(clamping: nil, backoff: .immediate, deadline: .seconds(10))
-    #expect(run(policy, failures: [.busy(.seconds(10))]) == .busy(.seconds(10)))
-    #expect(log.outcomes == [.stopped(.deadlineExceeded)])
+    expectEqual(run(policy, failures: [.busy(.seconds(10))]), .busy(.seconds(10)))
+    expectEqual(log.outcomes, [.stopped(.deadlineExceeded)])
   }
 
   @Test(
@@ -243,7 +244,7 @@ struct RetryMachineTests {
       guard case .retry = action else { break }
       scheduler.advance(by: 1)
     }
-    #expect(log.outcomes == outcomes)
+    expectEqual(log.outcomes, outcomes)
   }
 
   @Test("keeps the nearest of several deadlines, in whichever order they came", arguments: [[2, 9], [9, 2], [2, 2]])
@@ -253,7 +254,7 @@ struct RetryMachineTests {
     let policy = limits.reduce(Policy(clamping: nil, backoff: .constant(.seconds(2)))) { policy, limit in
       policy.within(Deadline(in: .seconds(limit), on: time))
     }
-    #expect(run(policy, failures: [.numbered(1)]) == .numbered(1))
+    expectEqual(run(policy, failures: [.numbered(1)]), .numbered(1))
   }
 
   @Test("measures a hint, a decided delay and an open breaker against the call's deadline")
@@ -261,9 +262,9 @@ struct RetryMachineTests {
     let scheduler = TestScheduler.current
     let deadline = Deadline(in: .seconds(10), on: scheduler.time)
     let policy = Policy(clamping: nil, backoff: .immediate).within(deadline)
-    #expect(run(policy, failures: [.busy(.seconds(10))]) == .busy(.seconds(10)))
-    #expect(run(policy.deciding { _, _ in .retry(after: .seconds(10)) }, failures: [.transient]) == .transient)
-    #expect(log.outcomes == [.stopped(.deadlineExceeded), .stopped(.deadlineExceeded)])
+    expectEqual(run(policy, failures: [.busy(.seconds(10))]), .busy(.seconds(10)))
+    expectEqual(run(policy.deciding { _, _ in .retry(after: .seconds(10)) }, failures: [.transient]), .transient)
+    expectEqual(log.outcomes, [.stopped(.deadlineExceeded), .stopped(.deadlineExceeded)])
 
     let outcome = { (own: Duration?, retryAfter: Duration) -> RetryEvent.Outcome? in
       let log = RetryLog()
@@ -274,10 +275,10 @@ struct RetryMachineTests {
       _ = machine.failed(with: open, elapsed: .zero)
       return log.outcomes.first
     }
-    #expect(outcome(.seconds(60), .seconds(9)) == .retrying)
-    #expect(outcome(.seconds(60), .seconds(10)) == .stopped(.circuitOpen))
+    expectEqual(outcome(.seconds(60), .seconds(9)), .retrying)
+    expectEqual(outcome(.seconds(60), .seconds(10)), .stopped(.circuitOpen))
     // That the call may take so long does not mean that the policy is to wait for a breaker.
-    #expect(outcome(nil, .seconds(1)) == .stopped(.circuitOpen))
+    expectEqual(outcome(nil, .seconds(1)), .stopped(.circuitOpen))
   }
 
   @Test("asks in order: condition, decision, retries, deadline, hint")
@@ -291,13 +292,16 @@ struct RetryMachineTests {
       return log.outcomes.first
     }
     let stopping = strict.deciding { _, _ in .stop }
-    #expect(reason(stopping.when { _ in false }) == .stopped(.notRetryable))
+    expectEqual(reason(stopping.when { _ in false }), .stopped(.notRetryable))
     let refusing = stopping.when { _ in false }.refusing { _ in .notReplayable }
-    #expect(reason(refusing) == .stopped(.notReplayable))
-    #expect(reason(stopping) == .stopped(.decided))
-    #expect(reason(strict) == .stopped(.attemptsExhausted))
-    #expect(reason(Policy(clamping: 1, maxHint: .seconds(1), deadline: .nanoseconds(1))) == .stopped(.deadlineExceeded))
-    #expect(reason(Policy(clamping: 1, maxHint: .seconds(1), deadline: .seconds(9))) == .stopped(.hintTooLong))
+    expectEqual(reason(refusing), .stopped(.notReplayable))
+    expectEqual(reason(stopping), .stopped(.decided))
+    expectEqual(reason(strict), .stopped(.attemptsExhausted))
+    expectEqual(
+      reason(Policy(clamping: 1, maxHint: .seconds(1), deadline: .nanoseconds(1))),
+      .stopped(.deadlineExceeded)
+    )
+    expectEqual(reason(Policy(clamping: 1, maxHint: .seconds(1), deadline: .seconds(9))), .stopped(.hintTooLong))
   }
 
   @Test("makes equal event logs from equal policies and seeds")
@@ -308,7 +312,7 @@ struct RetryMachineTests {
       for second in 0..<20 { _ = machine.failed(with: .numbered(second), elapsed: .seconds(second)) }
       return log.events.map(\.description)
     }
-    #expect(lines() == lines())
-    #expect(Set(lines()).count == 20)
+    expectEqual(lines(), lines())
+    expectEqual(Set(lines()).count, 20)
   }
 }

@@ -1,3 +1,4 @@
+import Expectations
 import Rebound
 import Testing
 
@@ -32,19 +33,19 @@ struct RetryPolicyForAnyErrorTests {
       .when { $0 == .busy }
       .deciding { _, context in context.retries == 0 ? .retry(after: .seconds(2)) : .stop }
       .hinted { _ in .seconds(3) }
-    #expect(delay(policy, Typed.busy) == .seconds(3))
+    expectEqual(delay(policy, Typed.busy), .seconds(3))
     #expect(delay(policy, Typed.broken) == nil)
     #expect(RetryPolicy<any Error>(policy).isConditional)
     #expect(!RetryPolicy<any Error>(RetryPolicy<Typed>.standard).isConditional)
     let traced = await #expect(throws: TracedError.self) { try await Checkpoint().run { throw Typed.busy } }
-    if let traced { #expect(delay(policy, traced) == .seconds(3)) }
+    if let traced { expectEqual(delay(policy, traced), .seconds(3)) }
   }
 
   @Test("an error of another type is not tried again, unless it has a place among the failures")
   func foreign() throws {
     #expect(delay(try RetryPolicy<Typed>(), Foreign()) == nil)
     let policy = try RetryPolicy<Convertible>(backoff: .constant(.seconds(1)))
-    #expect(delay(policy.when { $0 == .refused }, Foreign()) == .seconds(9))
+    expectEqual(delay(policy.when { $0 == .refused }, Foreign()), .seconds(9))
     #expect(delay(policy.when { $0 == .busy }, Foreign()) == nil)
   }
 
@@ -60,6 +61,6 @@ struct RetryPolicyForAnyErrorTests {
       Issue.record("it goes on")
       return
     }
-    #expect(error as? Typed == .gaveUp(2))
+    expectEqual(error as? Typed, .gaveUp(2))
   }
 }

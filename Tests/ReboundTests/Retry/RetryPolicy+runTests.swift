@@ -1,4 +1,5 @@
 import Combine
+import Expectations
 import Rebound
 import ReboundTesting
 import Testing
@@ -16,7 +17,7 @@ struct RetryPolicyRunTests {
       if attempts < 3 { throw .transient }
       return attempts
     }
-    #expect(value == 3)
+    expectEqual(value, 3)
   }
 
   @Test("throws what the last attempt threw, after n + 1 attempts", arguments: 0...3)
@@ -28,7 +29,7 @@ struct RetryPolicyRunTests {
         throw .numbered(attempts)
       }
     }
-    #expect(attempts == retries + 1)
+    expectEqual(attempts, retries + 1)
   }
 
   @Test("has the event log of the publisher's retry, times included", arguments: 0..<50 as Range<UInt64>)
@@ -62,10 +63,10 @@ struct RetryPolicyRunTests {
       upstream.send(completion: .failure(error))
       if let due = scheduler.nextDue { scheduler.advance(to: due) }
     }
-    #expect(recorder.failure == thrown)
-    #expect(log.events.map(\.description) == other.events.map(\.description))
-    #expect(log.events.map(\.elapsed) == other.events.map(\.elapsed))
-    #expect(log.events.count == attempt)
+    expectEqual(recorder.failure, thrown)
+    expectEqual(log.events.map(\.description), other.events.map(\.description))
+    expectEqual(log.events.map(\.elapsed), other.events.map(\.elapsed))
+    expectEqual(log.events.count, attempt)
   }
 
   @Test("heeds the deadline that its task runs under: no wait that would end after it")
@@ -80,8 +81,8 @@ struct RetryPolicyRunTests {
         }
       }
     }
-    #expect(clock.now.sinceStart == .seconds(4))
-    #expect(log.outcomes == [.retrying, .retrying, .stopped(.deadlineExceeded)])
+    expectEqual(clock.now.sinceStart, .seconds(4))
+    expectEqual(log.outcomes, [.retrying, .retrying, .stopped(.deadlineExceeded)])
   }
 
   @Test("takes a value for a failure when told to, and delivers the last one if asked")
@@ -92,12 +93,12 @@ struct RetryPolicyRunTests {
       attempts += 1
       return attempts
     }
-    #expect(try await policy.run(rejecting: { $0 < 3 ? .transient : nil }, time: clock.time) { next() } == 3)
+    try await expectEqual(policy.run(rejecting: { $0 < 3 ? .transient : nil }, time: clock.time) { next() }, 3)
     attempts = 0
     let last = try await policy.run(rejecting: { .numbered($0) }, whenExhausted: .isDelivered, time: clock.time) {
       next()
     }
-    #expect(last == 3)
+    expectEqual(last, 3)
     attempts = 0
     await #expect(throws: TestFailure.numbered(3)) {
       try await policy.run(rejecting: { .numbered($0) }, time: clock.time) { next() }
@@ -114,11 +115,11 @@ struct RetryPolicyRunTests {
       try await policy.run(time: clock.time) { () throws(TestFailure) -> Int in throw .transient }
     }
     for await _ in asleep.stream { break }
-    #expect(budget.snapshot().queued == 1)
+    expectEqual(budget.snapshot().queued, 1)
     task.cancel()
     await #expect(throws: CancellationError.self) { try await task.value }
-    #expect(budget.snapshot().queued == 0)
-    #expect(budget.snapshot().available == 1)
+    expectEqual(budget.snapshot().queued, 0)
+    expectEqual(budget.snapshot().available, 1)
   }
 
   @Test("takes a cancel for no failure: no event, no retry")
@@ -131,7 +132,7 @@ struct RetryPolicyRunTests {
         throw CancellationError()
       }
     }
-    #expect(attempts == 1)
+    expectEqual(attempts, 1)
     #expect(log.events.isEmpty)
   }
 }

@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import Rebound
 import ReboundTesting
@@ -10,21 +11,21 @@ struct RetryPolicyTests {
   @Test("has the defaults that its documentation names")
   func defaults() throws {
     let policy = try Policy()
-    #expect(policy.maxRetries == 2)
-    #expect(policy.maxHint == .seconds(120))
+    expectEqual(policy.maxRetries, 2)
+    expectEqual(policy.maxHint, .seconds(120))
     #expect(policy.deadline == nil)
     let longest = Array(policy.backoff.delays(random: RandomSource { 0.999_999_999 }).prefix(8))
-    #expect(longest.map { ($0 / .seconds(1) * 1_000).rounded() / 1_000 } == [0.5, 1, 2, 4, 8, 16, 20, 20])
-    #expect(Policy.standard.maxRetries == 2)
-    #expect(Policy.never.maxRetries == 0)
+    expectEqual(longest.map { ($0 / .seconds(1) * 1_000).rounded() / 1_000 }, [0.5, 1, 2, 4, 8, 16, 20, 20])
+    expectEqual(Policy.standard.maxRetries, 2)
+    expectEqual(Policy.never.maxRetries, 0)
   }
 
   @Test("keeps what it is given, for ever included")
   func keeps() throws {
     let policy = try Policy(maxRetries: nil, backoff: .immediate, maxHint: .zero, deadline: .seconds(9))
     #expect(policy.maxRetries == nil)
-    #expect(policy.maxHint == .zero)
-    #expect(policy.deadline == .seconds(9))
+    expectEqual(policy.maxHint, .zero)
+    expectEqual(policy.deadline, .seconds(9))
   }
 
   @Test("knows whether it may leave some failures alone")
@@ -41,9 +42,9 @@ struct RetryPolicyTests {
   )
   func clamps(maxRetries: Int?, maxHint: Duration, deadline: Duration?) {
     let clamped = Policy(clamping: maxRetries, backoff: .constant(.seconds(-1)), maxHint: maxHint, deadline: deadline)
-    #expect(clamped.maxRetries == maxRetries.map { _ in 0 })
-    #expect(clamped.maxHint == .zero)
-    #expect(clamped.deadline == .zero)
+    expectEqual(clamped.maxRetries, maxRetries.map { _ in 0 })
+    expectEqual(clamped.maxHint, .zero)
+    expectEqual(clamped.deadline, .zero)
   }
 
   @Test("tells every observer")
@@ -51,8 +52,8 @@ struct RetryPolicyTests {
     let (first, second) = (RetryLog(), RetryLog())
     var machine = RetryMachine(Policy.standard.onEvent(first.write).onEvent(second.write))
     _ = machine.failed(with: .transient, elapsed: .zero)
-    #expect(first.events.count == 1)
-    #expect(second.events.count == 1)
+    expectEqual(first.events.count, 1)
+    expectEqual(second.events.count, 1)
   }
 
   @Test("what is made of all failures has the words for people of the last one")
@@ -61,8 +62,8 @@ struct RetryPolicyTests {
     let exhausted = await #expect(throws: RetryExhausted<any Error>.self) {
       try await policy.run { throw TimedOut(.attempt, limit: .seconds(1)) }
     }
-    #expect(exhausted?.attempts == 2)
-    #expect(exhausted?.localizedDescription == "The service did not answer in time.")
-    #expect(exhausted?.recoverySuggestion == "Try again.")
+    expectEqual(exhausted?.attempts, 2)
+    expectEqual(exhausted?.localizedDescription, "The service did not answer in time.")
+    expectEqual(exhausted?.recoverySuggestion, "Try again.")
   }
 }

@@ -1,5 +1,6 @@
 import Combine
 import Dispatch
+import Expectations
 import Rebound
 import ReboundTesting
 import Testing
@@ -13,8 +14,8 @@ struct SchedulerTimeDurationTests {
     ] as [Duration]
   )
   func roundTrip(duration: Duration) {
-    #expect(Duration(approximating: VirtualTime.Stride(duration)) == duration)
-    #expect(Duration(approximating: DispatchQueue.SchedulerTimeType.Stride(duration)) == duration)
+    expectEqual(Duration(approximating: VirtualTime.Stride(duration)), duration)
+    expectEqual(Duration(approximating: DispatchQueue.SchedulerTimeType.Stride(duration)), duration)
   }
 
   @Test("are no shorter as strides, to be between two nanoseconds either")
@@ -31,15 +32,15 @@ struct SchedulerTimeDurationTests {
       (.seconds(4) / 3, .nanoseconds(1_333_333_334)),
     ]
     for (duration, expected) in table {
-      #expect(rounded(duration, VirtualTime.Stride.self) == expected)
-      #expect(rounded(duration, DispatchQueue.SchedulerTimeType.Stride.self) == expected)
+      expectEqual(rounded(duration, VirtualTime.Stride.self), expected)
+      expectEqual(rounded(duration, DispatchQueue.SchedulerTimeType.Stride.self), expected)
     }
   }
 
   @Test("are zero where time went back, or where there is none")
   func noTime() {
-    #expect(Duration(approximating: VirtualTime.Stride.seconds(-1)) == .zero)
+    expectEqual(Duration(approximating: VirtualTime.Stride.seconds(-1)), .zero)
     let now = ImmediateScheduler.shared.now
-    #expect(Duration(approximating: now.distance(to: now)) == .zero)
+    expectEqual(Duration(approximating: now.distance(to: now)), .zero)
   }
 }

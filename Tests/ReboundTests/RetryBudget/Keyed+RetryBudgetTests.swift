@@ -1,3 +1,4 @@
+import Expectations
 import Rebound
 import Testing
 
@@ -9,15 +10,15 @@ struct KeyedRetryBudgetTests {
     for _ in 0..<4 { budgets["sick"].begin(at: .zero) }
     // Kept: one that is forgotten is given back.
     let granted = ["sick", "well"].map { key in (0..<9).compactMap { _ in budgets[key].grant(at: .zero) } }
-    #expect(granted.map(\.count) == [3, 1])
-    #expect(budgets.count == 2)
+    expectEqual(granted.map(\.count), [3, 1])
+    expectEqual(budgets.count, 2)
   }
 
   @Test("no more are kept than may be")
   func limit() throws {
     let budgets = try Keyed<Int, RetryBudget>.ratio(0.5, limit: 2)
     for number in 0..<9 { budgets[number].begin(at: .zero) }
-    #expect(budgets.count == 2)
+    expectEqual(budgets.count, 2)
   }
 
   @Test("numbers that make no sense are refused when it is made")

@@ -1,4 +1,5 @@
 import Combine
+import Expectations
 import Rebound
 import ReboundTesting
 import Testing
@@ -46,25 +47,25 @@ struct RetryAccountTests {
     subscribe(policy())
     #expect((attempts.count, account.asked.count) == (1, 1))
     scheduler.advance(by: 5)
-    #expect(attempts.count == 1)
+    expectEqual(attempts.count, 1)
     account.asked.entries[0](account.makeRetry())
-    #expect(attempts.count == 1)
+    expectEqual(attempts.count, 1)
     scheduler.advance(by: 1)
     #expect((attempts.count, account.asked.count) == (2, 2))
-    #expect(account.settled.entries == [true])
+    expectEqual(account.settled.entries, [true])
     account.asked.entries[1](account.makeRetry())
     scheduler.advance(by: 1)
-    #expect(recorder.values == [3])
-    #expect(account.settled.entries == [true, true])
+    expectEqual(recorder.values, [3])
+    expectEqual(account.settled.entries, [true, true])
   }
 
   @Test func aDenialPassesTheErrorOn() {
     let events = Log<RetryEvent>()
     subscribe(policy().onEvent { events.write($0) })
-    #expect(events.count == 0)
+    expectEqual(events.count, 0)
     account.asked.entries[0](nil)
-    #expect(recorder.failure == .transient)
-    #expect(events.entries.map(\.outcome) == [.stopped(.budgetExhausted)])
+    expectEqual(recorder.failure, .transient)
+    expectEqual(events.entries.map(\.outcome), [.stopped(.budgetExhausted)])
   }
 
   @Test func whatIsGrantedBehindACancelIsGivenBack() {
@@ -72,8 +73,8 @@ struct RetryAccountTests {
     recorder.cancel()
     account.asked.entries[0](account.makeRetry())
     scheduler.advance(by: 10)
-    #expect(account.settled.entries == [false])
-    #expect(attempts.count == 1)
+    expectEqual(account.settled.entries, [false])
+    expectEqual(attempts.count, 1)
   }
 
   @Test func anAsynchronousFunctionWaitsForTheAnswer() async throws {
@@ -84,9 +85,9 @@ struct RetryAccountTests {
       return number
     }
     await account.asked.until(1)
-    #expect(attempts.count == 1)
+    expectEqual(attempts.count, 1)
     account.asked.entries[0](account.makeRetry())
-    #expect(try await answer == 2)
-    #expect(account.settled.entries == [true])
+    try await expectEqual(answer, 2)
+    expectEqual(account.settled.entries, [true])
   }
 }

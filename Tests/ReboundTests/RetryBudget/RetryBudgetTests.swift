@@ -1,5 +1,6 @@
 import Combine
 import Dispatch
+import Expectations
 import Rebound
 import ReboundTesting
 import Testing
@@ -17,19 +18,19 @@ struct RetryBudgetTests {
   @Test("grants a share of the requests on top of the floor")
   func share() throws {
     let budget = try ratio(0.1, floor: 2)
-    #expect(budget.snapshot().available == 2)
+    expectEqual(budget.snapshot().available, 2)
     for _ in 0..<30 { budget.begin() }
-    #expect(budget.snapshot().available == 5)
+    expectEqual(budget.snapshot().available, 5)
     let retries = (0..<9).compactMap { _ in budget.grant() }
-    #expect(retries.count == 5)
-    #expect(budget.snapshot() == .init(available: 0, queued: 5, granted: 5, denied: 4))
+    expectEqual(retries.count, 5)
+    expectEqual(budget.snapshot(), .init(available: 0, queued: 5, granted: 5, denied: 4))
   }
 
   @Test("grants a share in full where floating point falls just short of it")
   func exactShare() throws {
     let budget = try ratio(0.29, floor: 0)
     for _ in 0..<100 { budget.begin() }
-    #expect(budget.snapshot().available == 29)
+    expectEqual(budget.snapshot().available, 29)
   }
 
   @Test("counts a retry while it waits, however long, and for a window from when it begins")
@@ -52,11 +53,11 @@ struct RetryBudgetTests {
       budget.begin()
       scheduler.advance(by: 1)
     }
-    #expect(budget.snapshot().available == 4)
+    expectEqual(budget.snapshot().available, 4)
     scheduler.advance(by: 7)
-    #expect(budget.snapshot().available == 2)
+    expectEqual(budget.snapshot().available, 2)
     scheduler.advance(by: 1_000_000)
-    #expect(budget.snapshot().available == 0)
+    expectEqual(budget.snapshot().available, 0)
   }
 
   @Test("takes back a retry that is given back or forgotten, once")
@@ -66,10 +67,10 @@ struct RetryBudgetTests {
     retry?.giveBack()
     retry?.giveBack()
     retry?.begin()
-    #expect(budget.snapshot().available == 1)
+    expectEqual(budget.snapshot().available, 1)
     _ = budget.grant()
-    #expect(budget.snapshot().queued == 0)
-    #expect(budget.snapshot().available == 1)
+    expectEqual(budget.snapshot().queued, 0)
+    expectEqual(budget.snapshot().available, 1)
   }
 
   // MARK: Tokens
@@ -82,11 +83,11 @@ struct RetryBudgetTests {
     budget.fail()
     #expect(budget.grant() == nil)
     budget.succeed()
-    #expect(budget.snapshot().available == 1)
+    expectEqual(budget.snapshot().available, 1)
     for _ in 0..<99 { budget.succeed() }
-    #expect(budget.snapshot().available == 2)
+    expectEqual(budget.snapshot().available, 2)
     for _ in 0..<99 { budget.fail() }
-    #expect(budget.snapshot().available == 0)
+    expectEqual(budget.snapshot().available, 0)
     for _ in 0..<5 { budget.succeed() }
     #expect(budget.grant() != nil)
   }
@@ -98,16 +99,16 @@ struct RetryBudgetTests {
     let second = budget.grant()
     #expect(budget.grant() == nil)
     second?.giveBack()
-    #expect(budget.snapshot().available == 1)
+    expectEqual(budget.snapshot().available, 1)
     first?.begin()
     budget.succeed(after: first)
-    #expect(budget.snapshot().available == 2)
+    expectEqual(budget.snapshot().available, 2)
     let third = budget.grant()
     third?.begin()
     for _ in 0..<4 { budget.succeed() }
-    #expect(budget.snapshot().available == 1)
+    expectEqual(budget.snapshot().available, 1)
     budget.succeed()
-    #expect(budget.snapshot().available == 2)
+    expectEqual(budget.snapshot().available, 2)
   }
 
   @Test("takes the highest numbers for numbers without end")
@@ -122,7 +123,7 @@ struct RetryBudgetTests {
       let retry = budget.grant()
       retry?.begin()
       budget.succeed(after: retry)
-      #expect(budget.snapshot().granted == 2)
+      expectEqual(budget.snapshot().granted, 2)
       #expect(budget.snapshot().available > 0)
     }
   }
@@ -145,12 +146,12 @@ struct RetryBudgetTests {
     for (number, connection) in upstream.connections.enumerated() {
       connection.send(completion: .failure(.numbered(number)))
     }
-    #expect(recorders.enumerated().count { $1.failure == .numbered($0) } == 897)
-    #expect(log.outcomes.count { $0 == .stopped(.budgetExhausted) } == 897)
-    #expect(budget.snapshot() == .init(available: 0, queued: 103, granted: 103, denied: 897))
+    expectEqual(recorders.enumerated().count { $1.failure == .numbered($0) }, 897)
+    expectEqual(log.outcomes.count { $0 == .stopped(.budgetExhausted) }, 897)
+    expectEqual(budget.snapshot(), .init(available: 0, queued: 103, granted: 103, denied: 897))
     for recorder in recorders { recorder.cancel() }
-    #expect(budget.snapshot().queued == 0)
-    #expect(budget.snapshot().available == 103)
+    expectEqual(budget.snapshot().queued, 0)
+    expectEqual(budget.snapshot().available, 103)
   }
 
   @Test("counts a retry as begun when its attempt begins, and its success for the bucket", arguments: [0, 1])
@@ -161,13 +162,13 @@ struct RetryBudgetTests {
     let recorder = Recorder<Int, TestFailure>()
     upstream.retry(policy, time: scheduler.time).subscribe(recorder)
     upstream.send(completion: .failure(.transient))
-    #expect(budget.snapshot().queued == delay)
+    expectEqual(budget.snapshot().queued, delay)
     scheduler.advance(by: 1)
-    #expect(budget.snapshot().queued == 0)
-    #expect(budget.snapshot().available == 0)
+    expectEqual(budget.snapshot().queued, 0)
+    expectEqual(budget.snapshot().available, 0)
     upstream.send(completion: .finished)
     #expect(recorder.isFinished)
-    #expect(budget.snapshot().available == 1)
+    expectEqual(budget.snapshot().available, 1)
   }
 
   @Test("counts the success of an attempt of which only the first value is taken")
@@ -178,10 +179,10 @@ struct RetryBudgetTests {
     let recorder = Recorder<Int, TestFailure>()
     upstream.retry(policy, time: scheduler.time).prefix(1).subscribe(recorder)
     upstream.send(completion: .failure(.transient))
-    #expect(budget.snapshot().available == 0)
+    expectEqual(budget.snapshot().available, 0)
     upstream.send(1)
     #expect(recorder.values == [1] && recorder.isFinished)
-    #expect(budget.snapshot().available == 1)
+    expectEqual(budget.snapshot().available, 1)
   }
 
   @Test("counts no success when the wait behind an attempt is cancelled that had sent a value and failed")
@@ -193,10 +194,10 @@ struct RetryBudgetTests {
     upstream.retry(policy, time: scheduler.time).subscribe(recorder)
     upstream.send(1)
     upstream.send(completion: .failure(.transient))
-    #expect(budget.snapshot().queued == 1)
+    expectEqual(budget.snapshot().queued, 1)
     recorder.cancel()
-    #expect(budget.snapshot().queued == 0)
-    #expect(budget.snapshot().available == 4)
+    expectEqual(budget.snapshot().queued, 0)
+    expectEqual(budget.snapshot().available, 4)
   }
 
   @Test("counts no failure that the policy decides not to retry, and those that only the count of retries ends")
@@ -206,9 +207,9 @@ struct RetryBudgetTests {
       error == .permanent ? .stop : .retry()
     }
     for _ in 0..<3 { _ = try? await policy.run { () throws(TestFailure) in throw .permanent } }
-    #expect(budget.snapshot().available == 5)
+    expectEqual(budget.snapshot().available, 5)
     for _ in 0..<3 { _ = try? await policy.run { () throws(TestFailure) in throw .transient } }
-    #expect(budget.snapshot().available == 2)
+    expectEqual(budget.snapshot().available, 2)
   }
 
   @Test("grants no more than there is, whoever asks at the same time")
@@ -218,6 +219,6 @@ struct RetryBudgetTests {
       // Other threads know nothing of the task's time.
       for _ in 0..<100 { budget.grant(at: .zero)?.begin(at: .zero) }
     }
-    #expect(budget.snapshot() == .init(available: 0, queued: 0, granted: 100, denied: 300))
+    expectEqual(budget.snapshot(), .init(available: 0, queued: 0, granted: 100, denied: 300))
   }
 }

@@ -1,4 +1,5 @@
 import Combine
+import Expectations
 import Rebound
 import ReboundTesting
 import Testing
@@ -15,8 +16,8 @@ struct ElementsTests {
       return number
     }
     let (elements, error) = await Publishers.Elements(of: sequence).values.gathered()
-    #expect(elements == [1, 2, 3])
-    #expect(error as? TestFailure == failure)
+    expectEqual(elements, [1, 2, 3])
+    expectEqual(error as? TestFailure, failure)
   }
 
   @Test("makes no iterator before the first request, and pulls no element that is not owed")
@@ -30,14 +31,14 @@ struct ElementsTests {
       }
     )
     Publishers.Elements(of: numbers).subscribe(recorder)
-    #expect(numbers.iteratorCount == 0)
+    expectEqual(numbers.iteratorCount, 0)
     recorder.request(.max(1))
     recorder.request(.max(2))
     await received.until(3)
     recorder.cancel()
     await numbers.untilReleased()
-    #expect(recorder.values == [1, 2, 3])
-    #expect(numbers.pulls.entries == [[1, 1], [1, 2], [1, 3]])
+    expectEqual(recorder.values, [1, 2, 3])
+    expectEqual(numbers.pulls.entries, [[1, 1], [1, 2], [1, 3]])
     #expect(recorder.completion == nil)
   }
 
@@ -45,8 +46,8 @@ struct ElementsTests {
   func subscribers() async {
     let sequence = MadeSequence { iterator, number in number == 1 ? iterator : nil }
     let publisher = Publishers.Elements(of: sequence)
-    #expect(await publisher.values.gathered().elements == [1])
-    #expect(await publisher.values.gathered().elements == [2])
+    await expectEqual(publisher.values.gathered().elements, [1])
+    await expectEqual(publisher.values.gathered().elements, [2])
   }
 
   @Test("cancels the task with the subscription, and drops what comes after")
@@ -92,7 +93,7 @@ struct ElementsTests {
     let subscriber = AnySubscriber<Int, any Error>(receiveSubscription: { $0.request(.max(2)) })
     Publishers.Elements(of: numbers).subscribe(subscriber)
     await numbers.untilReleased()
-    #expect(numbers.pulls.count == 2)
+    expectEqual(numbers.pulls.count, 2)
   }
 
   @Test("goes on for a subscriber that is owed elements and keeps no subscription")
@@ -110,7 +111,7 @@ struct ElementsTests {
     )
     Publishers.Elements(of: sequence).subscribe(subscriber)
     for await elements in ended {
-      #expect(elements == [1, 2, 3])
+      expectEqual(elements, [1, 2, 3])
       break
     }
     await sequence.untilReleased()

@@ -1,4 +1,5 @@
 import Combine
+import Expectations
 import Rebound
 import ReboundTesting
 import Testing
@@ -26,19 +27,19 @@ struct PolicySequenceTests {
     let log = RetryLog()
     let policy = RetryPolicy<any Error>(clamping: 5, backoff: .steps(.seconds(1), .seconds(4))).onEvent(log.write)
     let (elements, error) = await failing.retry(policy, time: clock.time).gathered()
-    #expect(elements == [1, 2, 3])
+    expectEqual(elements, [1, 2, 3])
     #expect(error == nil)
-    #expect(failing.iteratorCount == 3)
-    #expect(log.delays == [.seconds(1), .seconds(4)])
-    #expect(clock.now.sinceStart == .seconds(5))
+    expectEqual(failing.iteratorCount, 3)
+    expectEqual(log.delays, [.seconds(1), .seconds(4)])
+    expectEqual(clock.now.sinceStart, .seconds(5))
   }
 
   @Test("retry throws what the last attempt threw")
   func exhausted() async {
     let policy = RetryPolicy<any Error>(clamping: 1, backoff: .constant(.zero))
     let (elements, error) = await failing.retry(policy).gathered()
-    #expect(elements == [1, 2])
-    #expect(error as? TestFailure == .numbered(2))
+    expectEqual(elements, [1, 2])
+    expectEqual(error as? TestFailure, .numbered(2))
   }
 
   @Test("retry leaves out what was delivered before, if the policy says so")
@@ -48,7 +49,7 @@ struct PolicySequenceTests {
       return number
     }
     let policy = RetryPolicy<any Error>(clamping: 2, backoff: .constant(.zero)).onDuplicates(.skipDelivered)
-    #expect(await sequence.retry(policy).gathered().elements == [1, 2, 3])
+    await expectEqual(sequence.retry(policy).gathered().elements, [1, 2, 3])
   }
 
   @Test("a stream that can be iterated only once repeats nothing: the second attempt finds it at its end")
@@ -57,7 +58,7 @@ struct PolicySequenceTests {
     continuation.yield(1)
     continuation.finish(throwing: TestFailure.transient)
     let (elements, error) = await stream.retry(RetryPolicy(clamping: 3, backoff: .constant(.zero))).gathered()
-    #expect(elements == [1])
+    expectEqual(elements, [1])
     #expect(error == nil)
   }
 
@@ -68,8 +69,8 @@ struct PolicySequenceTests {
     await silent.pulls.until(2)
     scheduler.advance(by: .seconds(10))
     let (elements, error) = await loop.value
-    #expect(elements == [1])
-    #expect((error as? TimedOut)?.kind == .betweenValues)
+    expectEqual(elements, [1])
+    expectEqual((error as? TimedOut)?.kind, .betweenValues)
     await silent.untilReleased()
     #expect(scheduler.nextDue == nil)
   }
@@ -77,28 +78,28 @@ struct PolicySequenceTests {
   @Test("timeout does not count while nobody awaits an element")
   func slowLoop() async throws {
     var iterator = numbers.timeout(.betweenValues(.seconds(10))).makeAsyncIterator()
-    #expect(try await iterator.next() == 1)
+    try await expectEqual(iterator.next(), 1)
     scheduler.advance(by: .seconds(60))
-    #expect(try await iterator.next() == 2)
+    try await expectEqual(iterator.next(), 2)
   }
 
   @Test("the sequence can read the deadline of its timeout")
   func deadline() async {
     let sequence = MadeSequence { _, number in number == 1 ? Deadline.current?.remaining : nil }
-    #expect(await sequence.timeout(.total(.seconds(30))).gathered().elements == [.seconds(30)])
+    await expectEqual(sequence.timeout(.total(.seconds(30))).gathered().elements, [.seconds(30)])
   }
 
   @Test("a breaker counts iterations, and refuses when it is open")
   func breaker() async throws {
     let breaker = CircuitBreaker("numbers", policy: try .consecutive(2, openFor: .seconds(30)))
     let protected = failing.protected(by: breaker)
-    #expect(await protected.gathered().error as? TestFailure == .numbered(1))
-    #expect(await protected.gathered().error as? TestFailure == .numbered(2))
+    await expectEqual(protected.gathered().error as? TestFailure, .numbered(1))
+    await expectEqual(protected.gathered().error as? TestFailure, .numbered(2))
     #expect(await protected.gathered().error is CircuitOpen)
-    #expect(failing.iteratorCount == 2)
+    expectEqual(failing.iteratorCount, 2)
     scheduler.advance(by: .seconds(30))
     let (elements, error) = await protected.gathered()
-    #expect(elements == [3])
+    expectEqual(elements, [3])
     #expect(error == nil)
     #expect(await failing.protected(by: breaker).gathered().error == nil)
   }
@@ -108,24 +109,24 @@ struct PolicySequenceTests {
     let covered = await failing.fallback(to: 9).gathered()
     #expect(covered.elements == [1, 9] && covered.error == nil)
     let passed = await failing.fallback(to: 9, FallbackPolicy().when { _ in false }).gathered()
-    #expect(passed.elements == [2])
-    #expect(passed.error as? TestFailure == .numbered(2))
+    expectEqual(passed.elements, [2])
+    expectEqual(passed.error as? TestFailure, .numbered(2))
   }
 
   @Test("fallback goes on with another sequence, or with what a function returns")
   func fallbackSequence() async {
     let other = MadeSequence { _, number in number <= 2 ? number * 10 : nil }
-    #expect(await failing.fallback { _ in other }.gathered().elements == [1, 10, 20])
-    #expect(await failing.fallback(async: { _ in 30 }).gathered().elements == [2, 30])
+    await expectEqual(failing.fallback { _ in other }.gathered().elements, [1, 10, 20])
+    await expectEqual(failing.fallback(async: { _ in 30 }).gathered().elements, [2, 30])
   }
 
   @Test("fallback throws both errors if the other one fails, too")
   func fallbackFailed() async {
     let other = MadeSequence<Int> { _, _ in throw TestFailure.permanent }
     let (elements, error) = await failing.fallback { _ in other }.gathered()
-    #expect(elements == [1])
-    #expect((error as? FallbackFailed)?.failure as? TestFailure == .permanent)
-    #expect((error as? FallbackFailed)?.original as? TestFailure == .numbered(1))
+    expectEqual(elements, [1])
+    expectEqual((error as? FallbackFailed)?.failure as? TestFailure, .permanent)
+    expectEqual((error as? FallbackFailed)?.original as? TestFailure, .numbered(1))
   }
 
   @Test("the policies of a pipeline stand around a sequence")
@@ -137,9 +138,9 @@ struct PolicySequenceTests {
       CircuitBreaker("numbers", policy: try .consecutive(9, openFor: .seconds(30)))
     }
     let (elements, error) = await failing.protected(by: pipeline).gathered()
-    #expect(elements == [1, 2, 3])
+    expectEqual(elements, [1, 2, 3])
     #expect(error == nil)
-    #expect(log.events.map(\.kind) == [.retry, .retry])
+    expectEqual(log.events.map(\.kind), [.retry, .retry])
   }
 
   @Test("operators stand on each other: a retry around a timeout")
@@ -153,9 +154,9 @@ struct PolicySequenceTests {
       scheduler.advance(by: .seconds(10))
     }
     let (elements, error) = await loop.value
-    #expect(elements == [1, 1])
+    expectEqual(elements, [1, 1])
     #expect(error is TimedOut)
-    #expect(silent.iteratorCount == 2)
+    expectEqual(silent.iteratorCount, 2)
   }
 
   @Test("each iterator is an execution of its own")
@@ -163,9 +164,9 @@ struct PolicySequenceTests {
     let sequence = numbers.protected(by: RetryPolicy<any Error>(clamping: 1))
     for _ in 1...2 {
       var first = sequence.makeAsyncIterator()
-      #expect(try await first.next() == 1)
+      try await expectEqual(first.next(), 1)
     }
-    #expect(numbers.iteratorCount == 2)
+    expectEqual(numbers.iteratorCount, 2)
   }
 
   @Test("a cancel of the task that iterates reaches the sequence, and ends the loop without an error")
@@ -176,11 +177,11 @@ struct PolicySequenceTests {
     await silent.pulls.until(2)
     loop.cancel()
     let (elements, error) = await loop.value
-    #expect(elements == [1])
+    expectEqual(elements, [1])
     #expect(error == nil)
     await silent.untilReleased()
     #expect(log.events.isEmpty)
-    #expect(silent.iteratorCount == 1)
+    expectEqual(silent.iteratorCount, 1)
   }
 
   @Test("who leaves the loop ends the sequence, and no element was pulled that nobody awaited")
@@ -189,7 +190,7 @@ struct PolicySequenceTests {
       break
     }
     await numbers.untilReleased()
-    #expect(numbers.pulls.count == 3)
+    expectEqual(numbers.pulls.count, 3)
     #expect(scheduler.nextDue == nil)
   }
 }

@@ -1,3 +1,4 @@
+import Expectations
 import Rebound
 import ReboundTesting
 import Testing
@@ -41,13 +42,13 @@ struct SequenceContractTests {
   }
 
   private func expectNothingIsLeft(_ subject: PolicySubject, begun: Int = 1) {
-    #expect(scheduler.pendingCount == 0)
+    expectEqual(scheduler.pendingCount, 0)
     subject.release()
     scheduler.advance(by: .seconds(100))
-    #expect(scheduler.pendingCount == 0)
-    #expect(subject.log.counts.ended == subject.log.counts.begun)
-    #expect(subject.log.counts.begun == begun)
-    #expect(subject.log.counts.overlaps == 0)
+    expectEqual(scheduler.pendingCount, 0)
+    expectEqual(subject.log.counts.ended, subject.log.counts.begun)
+    expectEqual(subject.log.counts.begun, begun)
+    expectEqual(subject.log.counts.overlaps, 0)
     #expect(subject.isIdle())
   }
 
@@ -67,9 +68,9 @@ struct SequenceContractTests {
     // Who tries again for ever is not asked to.
     if fails, row.attempts == .max { return }
     let (elements, error, afterwards) = await gathered(subject, sequence)
-    #expect(elements.prefix(2) == [1, 2])
-    #expect((error != nil) == fails)
-    #expect(afterwards == [nil, nil])
+    expectEqual(elements.prefix(2), [1, 2])
+    expectEqual(error != nil, fails)
+    expectEqual(afterwards, [nil, nil])
     expectNothingIsLeft(subject)
   }
 
@@ -86,10 +87,10 @@ struct SequenceContractTests {
     }
     await letGoOn(subject) { over.count > 0 }
     try await loop.value
-    #expect(pulled.entries == [[1, 1], [2, 2], [3, 3]])
+    expectEqual(pulled.entries, [[1, 1], [2, 2], [3, 3]])
     await numbers.untilReleased()
     await waitUntil { subject.log.counts.ended == 1 }
-    #expect(numbers.pulls.count == 3)
+    expectEqual(numbers.pulls.count, 3)
     expectNothingIsLeft(subject)
   }
 
@@ -105,8 +106,8 @@ struct SequenceContractTests {
     }
     async let one = gathered(subject, sequence)
     async let two = gathered(subject, sequence)
-    #expect(await one.elements.count == row.attempts)
-    #expect(await two.elements.count == row.attempts)
+    await expectEqual(one.elements.count, row.attempts)
+    await expectEqual(two.elements.count, row.attempts)
     expectNothingIsLeft(subject, begun: 2)
   }
 
@@ -129,9 +130,9 @@ struct SequenceContractTests {
     let (found, error) = await loop.value
     #expect(found.isEmpty)
     #expect(error == nil)
-    #expect(sequence.iteratorCount == (row.wait == .beforeTheFirst ? 0 : 1))
+    expectEqual(sequence.iteratorCount, row.wait == .beforeTheFirst ? 0 : 1)
     await waitUntil { subject.log.counts.ended == 1 }
-    #expect(subject.log.counts.cancelled == 1)
+    expectEqual(subject.log.counts.cancelled, 1)
     expectNothingIsLeft(subject)
   }
 
@@ -150,12 +151,12 @@ struct SequenceContractTests {
     await letGoOn(subject) { silent.pulls.count == 2 }
     loop.cancel()
     let (found, error) = await loop.value
-    #expect(found == [1])
+    expectEqual(found, [1])
     #expect(error == nil)
     await silent.untilReleased()
     await waitUntil { subject.log.counts.ended == 1 }
-    #expect(subject.log.counts.cancelled == 1)
-    #expect(silent.iteratorCount == 1)
+    expectEqual(subject.log.counts.cancelled, 1)
+    expectEqual(silent.iteratorCount, 1)
     expectNothingIsLeft(subject)
   }
 
@@ -173,7 +174,7 @@ struct SequenceContractTests {
     #expect(found.isEmpty)
     #expect(error == nil)
     await waitUntil { subject.log.counts.ended == subject.log.counts.begun }
-    #expect(numbers.pulls.count == 0)
+    expectEqual(numbers.pulls.count, 0)
     expectNothingIsLeft(subject, begun: subject.log.counts.begun)
   }
 
@@ -187,7 +188,7 @@ struct SequenceContractTests {
       _ = subject.iterate(numbers, scheduler.time).makeAsyncIterator()
     }
     await waitUntil { subject.log.counts.ended == subject.log.counts.begun }
-    #expect(numbers.iteratorCount == 0)
+    expectEqual(numbers.iteratorCount, 0)
     expectNothingIsLeft(subject, begun: subject.log.counts.begun)
   }
 }

@@ -1,4 +1,5 @@
 import Combine
+import Expectations
 import ReboundTelemetry
 import ReboundTesting
 import Testing
@@ -54,13 +55,13 @@ struct StopwatchTests {
       Deferred { Result { try call() }.publisher }.protected(by: pipeline).subscribe(Recorder<Int, any Error>())
       scheduler.advance(by: .seconds(10))
     }
-    #expect(told == Self.ends)
+    expectEqual(told, Self.ends)
   }
 
   @Test("tells the same of an asynchronous function")
   func asynchronous() async throws {
     let told = try await told(on: clock.time) { pipeline, call in _ = try? await pipeline.run { try call() } }
-    #expect(told == Self.ends)
+    expectEqual(told, Self.ends)
   }
 
   @Test("tells the same of a sequence")
@@ -69,7 +70,7 @@ struct StopwatchTests {
       let sequence = MadeSequence { _, number in number == 1 ? try call() : nil }
       _ = await sequence.protected(by: pipeline).gathered()
     }
-    #expect(told == Self.ends)
+    expectEqual(told, Self.ends)
   }
 
   @Test("a cancel is told once, as one before a value and as a success after it")
@@ -85,8 +86,9 @@ struct StopwatchTests {
       if delivers { upstream.send(7) }
       for _ in 1...2 { recorder.cancel() }
     }
-    #expect(
-      told(log) == [
+    expectEqual(
+      told(log),
+      [
         "weather: stopwatch: pipeline cancelled after 3.0 seconds",
         "weather: stopwatch: pipeline succeeded after 3.0 seconds",
       ]
@@ -109,7 +111,7 @@ struct StopwatchTests {
     await began.until(1)
     task.cancel()
     await #expect(throws: CancellationError.self) { try await task.value }
-    #expect(told(log) == ["weather: stopwatch: pipeline cancelled after 0.0 seconds"])
+    expectEqual(told(log), ["weather: stopwatch: pipeline cancelled after 0.0 seconds"])
   }
 
   @Test("reads no clock while nobody listens, and tells nothing of what has begun before somebody did")
@@ -128,7 +130,7 @@ struct StopwatchTests {
     upstream.protected(by: pipeline).subscribe(Recorder<Int, any Error>())
     let log = PolicyEventLog(of: events)
     upstream.send(completion: .finished)
-    #expect(readings.count == 0)
+    expectEqual(readings.count, 0)
     #expect(log.events.isEmpty)
   }
 
@@ -155,20 +157,20 @@ struct StopwatchTests {
         )
       ]
     }
-    #expect(histogram("pipeline", "succeeded")?.sum == 2)
-    #expect(histogram("pipeline", "succeeded")?.count == 1)
+    expectEqual(histogram("pipeline", "succeeded")?.sum, 2)
+    expectEqual(histogram("pipeline", "succeeded")?.count, 1)
     #expect(histogram("pipeline", "failed") == nil)
-    #expect(histogram("attempt", "failed")?.count == 1)
-    #expect(histogram("attempt", "succeeded")?.count == 1)
+    expectEqual(histogram("attempt", "failed")?.count, 1)
+    expectEqual(histogram("attempt", "succeeded")?.count, 1)
     reporting.cancel()
   }
 
   @Test("says what it is in the shape of a pipeline, and in the details of its events")
   func words() throws {
-    #expect("\(Stopwatch().descriptor)" == #"stopwatch "pipeline""#)
+    expectEqual("\(Stopwatch().descriptor)", #"stopwatch "pipeline""#)
     let event = StopwatchEvent(part: "attempt", outcome: .failed, duration: .milliseconds(1_500))
-    #expect(event.text == "stopwatch: attempt failed after 1.5 seconds")
-    #expect(event.severity == .info)
-    #expect(event.details == [EventField("part", "attempt"), EventField("duration", .milliseconds(1_500))])
+    expectEqual(event.text, "stopwatch: attempt failed after 1.5 seconds")
+    expectEqual(event.severity, .info)
+    expectEqual(event.details, [EventField("part", "attempt"), EventField("duration", .milliseconds(1_500))])
   }
 }

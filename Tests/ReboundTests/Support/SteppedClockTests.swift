@@ -1,3 +1,4 @@
+import Expectations
 import Testing
 
 @Suite("The clock that tests step")
@@ -21,9 +22,9 @@ struct SteppedClockTests {
     clock.advance(by: .seconds(2))
     try await sleepers[0].value
     try await sleepers[1].value
-    #expect(clock.sleeperCount == 1)
+    expectEqual(clock.sleeperCount, 1)
     sleepers[2].cancel()
     await #expect(throws: CancellationError.self) { try await sleepers[2].value }
-    #expect(clock.sleeperCount == 0)
+    expectEqual(clock.sleeperCount, 0)
   }
 }

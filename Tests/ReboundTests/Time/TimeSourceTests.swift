@@ -1,4 +1,5 @@
 import Combine
+import Expectations
 import Foundation
 import Rebound
 import ReboundTesting
@@ -22,10 +23,10 @@ struct TimeSourceTests {
     scheduler.advance(by: .nanoseconds(1_999_999_999))
     #expect(log.events.isEmpty)
     scheduler.advance(by: .nanoseconds(1))
-    #expect(log.events == ["came"])
+    expectEqual(log.events, ["came"])
     scheduler.advance(by: .seconds(10))
-    #expect(log.events == ["came"])
-    #expect(scheduler.pendingCount == 0)
+    expectEqual(log.events, ["came"])
+    expectEqual(scheduler.pendingCount, 0)
     withExtendedLifetime(timer) {}
   }
 
@@ -34,7 +35,7 @@ struct TimeSourceTests {
     let time = isPlain ? TimeSource(plain) : TimeSource(scheduler)
     let timers = [3, 1, 2].map { second in time.after(.seconds(second)) { log.write("\(second)") } }
     scheduler.advance(by: .seconds(3))
-    #expect(log.events == ["1", "2", "3"])
+    expectEqual(log.events, ["1", "2", "3"])
     withExtendedLifetime(timers) {}
   }
 
@@ -43,15 +44,15 @@ struct TimeSourceTests {
     let time = isPlain ? TimeSource(plain) : TimeSource(scheduler)
     _ = time.after(.seconds(1)) { log.write("came") }
     scheduler.advance(by: .seconds(1))
-    #expect(log.events == ["came"])
-    #expect(scheduler.pendingCount == 0)
+    expectEqual(log.events, ["came"])
+    expectEqual(scheduler.pendingCount, 0)
   }
 
   @Test("one that is cancelled does not come, and leaves nothing behind", arguments: [true, false])
   func cancelBefore(isPlain: Bool) {
     let time = isPlain ? TimeSource(plain) : TimeSource(scheduler)
     time.after(.seconds(1)) { log.write("came") }.cancel()
-    #expect(scheduler.pendingCount == 0)
+    expectEqual(scheduler.pendingCount, 0)
     scheduler.advance(by: .seconds(2))
     #expect(log.events.isEmpty)
   }
@@ -68,8 +69,8 @@ struct TimeSourceTests {
     scheduler.advance(by: .seconds(1))
     timer.cancel()
     scheduler.advance(by: .seconds(5))
-    #expect(log.events == ["came"])
-    #expect(scheduler.pendingCount == 0)
+    expectEqual(log.events, ["came"])
+    expectEqual(scheduler.pendingCount, 0)
     own.withLock { $0 = nil }
   }
 
@@ -81,7 +82,7 @@ struct TimeSourceTests {
     next.withLock { $0 = time.after(.seconds(1)) { log.write("came") } }
     scheduler.advance(by: .seconds(1))
     #expect(log.events.isEmpty)
-    #expect(scheduler.pendingCount == 0)
+    expectEqual(scheduler.pendingCount, 0)
     withExtendedLifetime(first) {}
   }
 
@@ -90,17 +91,17 @@ struct TimeSourceTests {
     let time = isPlain ? TimeSource(plain) : TimeSource(scheduler)
     let timer = time.after(delay) { log.write("came") }
     scheduler.advance()
-    #expect(log.events == ["came"])
-    #expect(scheduler.elapsed == .zero)
+    expectEqual(log.events, ["came"])
+    expectEqual(scheduler.elapsed, .zero)
     withExtendedLifetime(timer) {}
   }
 
   @Test("a scheduler that does all at once lets a timer come once, before it is there to be cancelled")
   func immediately() {
     let timer = TimeSource(ImmediateScheduler.shared).after(.seconds(9)) { log.write("came") }
-    #expect(log.events == ["came"])
+    expectEqual(log.events, ["came"])
     timer.cancel()
-    #expect(log.events == ["came"])
+    expectEqual(log.events, ["came"])
   }
 
   @Test("a timer of the system's time that is cancelled lets go of what it would have done")
@@ -135,11 +136,11 @@ struct TimeSourceTests {
   func schedulerTime() {
     scheduler.advance(by: .seconds(5))
     let (own, plain) = (TimeSource(scheduler), TimeSource(plain))
-    #expect(own.now == .seconds(5))
-    #expect(plain.now == .zero)
+    expectEqual(own.now, .seconds(5))
+    expectEqual(plain.now, .zero)
     scheduler.advance(by: .seconds(2))
-    #expect(own.now == .seconds(7))
-    #expect(plain.now == .seconds(2))
+    expectEqual(own.now, .seconds(7))
+    expectEqual(plain.now, .seconds(2))
   }
 
   @Test("the time of a clock begins when the source is made; its timers wait on it")
@@ -147,7 +148,7 @@ struct TimeSourceTests {
     let clock = SteppedClock()
     clock.advance(by: .seconds(5))
     let time = TimeSource(clock)
-    #expect(time.now == .zero)
+    expectEqual(time.now, .zero)
     let (rings, continuation) = AsyncStream<Void>.makeStream()
     let timer = time.after(.seconds(2)) {
       log.write("\(time.now)")
@@ -157,7 +158,7 @@ struct TimeSourceTests {
     clock.advance(by: .seconds(2))
     for await _ in rings {}
     withExtendedLifetime(timer) {}
-    #expect(log.events == ["\(Duration.seconds(2))"])
+    expectEqual(log.events, ["\(Duration.seconds(2))"])
   }
 
   @Test("a timer of a clock that nobody holds comes all the same")
@@ -171,7 +172,7 @@ struct TimeSourceTests {
     try await clock.untilAsleep(1)
     clock.advance(by: .seconds(2))
     for await _ in came.stream {}
-    #expect(log.events == ["came"])
+    expectEqual(log.events, ["came"])
   }
 
   @Test("a timer of a clock that is cancelled wakes its sleeper")
@@ -194,13 +195,13 @@ struct TimeSourceTests {
   @Test("another wall clock leaves the time and its timers as they are")
   func wallClock() {
     let time = scheduler.time.withWallClock { .seconds(1_000) }
-    #expect(time.wallClock == .seconds(1_000))
-    #expect(scheduler.time.wallClock == .zero)
+    expectEqual(time.wallClock, .seconds(1_000))
+    expectEqual(scheduler.time.wallClock, .zero)
     let timer = time.after(.seconds(3)) { log.write("\(time.now)") }
     scheduler.advance(by: .seconds(3))
-    #expect(time.now == .seconds(3))
-    #expect(time.wallClock == .seconds(1_000))
-    #expect(log.events == ["\(Duration.seconds(3))"])
+    expectEqual(time.now, .seconds(3))
+    expectEqual(time.wallClock, .seconds(1_000))
+    expectEqual(log.events, ["\(Duration.seconds(3))"])
     withExtendedLifetime(timer) {}
   }
 
@@ -208,12 +209,12 @@ struct TimeSourceTests {
   func current() async {
     scheduler.advance(by: .seconds(4))
     await TimeSource.$current.withValue(scheduler.time) {
-      #expect(TimeSource.current.now == .seconds(4))
+      expectEqual(TimeSource.current.now, .seconds(4))
       async let child = TimeSource.current.now
-      #expect(await child == .seconds(4))
-      #expect(Deadline(in: .seconds(1)).moment == .seconds(5))
-      TimeSource.$current.withValue(TimeSource(plain)) { #expect(TimeSource.current.now == .zero) }
-      #expect(TimeSource.current.now == .seconds(4))
+      await expectEqual(child, .seconds(4))
+      expectEqual(Deadline(in: .seconds(1)).moment, .seconds(5))
+      TimeSource.$current.withValue(TimeSource(plain)) { expectEqual(TimeSource.current.now, .zero) }
+      expectEqual(TimeSource.current.now, .seconds(4))
     }
   }
 
@@ -228,14 +229,14 @@ struct TimeSourceTests {
     }
     for await _ in set { break }
     scheduler.advance(by: .seconds(2))
-    #expect(try await sleeper.value == .seconds(2))
-    #expect(scheduler.pendingCount == 0)
+    try await expectEqual(sleeper.value, .seconds(2))
+    expectEqual(scheduler.pendingCount, 0)
   }
 
   @Test("a sleep of no length returns at once, without a timer", arguments: [Duration.zero, .seconds(-1)])
   func noSleep(length: Duration) async throws {
     try await scheduler.time.sleep(for: length)
-    #expect(scheduler.pendingCount == 0)
+    expectEqual(scheduler.pendingCount, 0)
   }
 
   @Test("a sleep may be over before its timer is there")
@@ -252,7 +253,7 @@ struct TimeSourceTests {
     }
     sleeper.cancel()
     await #expect(throws: CancellationError.self) { try await sleeper.value }
-    #expect(scheduler.pendingCount == 0)
+    expectEqual(scheduler.pendingCount, 0)
   }
 
   @Test("a cancel ends a sleep at once, and its timer goes")
@@ -262,7 +263,7 @@ struct TimeSourceTests {
     for await _ in set { break }
     sleeper.cancel()
     await #expect(throws: CancellationError.self) { try await sleeper.value }
-    #expect(scheduler.pendingCount == 0)
+    expectEqual(scheduler.pendingCount, 0)
   }
 
   @Test("a cancel in a sleep cancels its timer, which nobody else can")
@@ -274,7 +275,7 @@ struct TimeSourceTests {
     await MainActor.run {}
     sleeper.cancel()
     await #expect(throws: CancellationError.self) { try await sleeper.value }
-    #expect(time.cancels.count == 1)
+    expectEqual(time.cancels.count, 1)
   }
 
   @Test("a cancel ends a sleep of the system's time")
@@ -311,12 +312,12 @@ struct TimeSourceTests {
       after: { _, _ in AnyCancellable {} }
     )
     let (near, far) = (Deadline(at: .seconds(1), on: time), Deadline(at: .seconds(2), on: time))
-    #expect(near.nearer(far).moment == .seconds(1))
-    #expect(far.nearer(near).moment == .seconds(1))
-    #expect(far.nearer(nil).moment == .seconds(2))
-    #expect(reads.withLock { $0 } == 0)
+    expectEqual(near.nearer(far).moment, .seconds(1))
+    expectEqual(far.nearer(near).moment, .seconds(1))
+    expectEqual(far.nearer(nil).moment, .seconds(2))
+    expectEqual(reads.withLock { $0 }, 0)
     // Of two times, each is asked how much is left.
-    #expect(near.nearer(Deadline(at: .zero, on: scheduler.time)).moment == .zero)
-    #expect(reads.withLock { $0 } == 1)
+    expectEqual(near.nearer(Deadline(at: .zero, on: scheduler.time)).moment, .zero)
+    expectEqual(reads.withLock { $0 }, 1)
   }
 }

@@ -1,3 +1,4 @@
+import Expectations
 import Rebound
 import ReboundTesting
 import Testing
@@ -19,14 +20,14 @@ struct TimerWheelTests {
     let (before, after) = (Wheel.tick(at: moment), Wheel.tick(notBefore: moment))
     #expect(Duration.milliseconds(Int64(before)) <= moment)
     #expect(Duration.milliseconds(Int64(after)) >= moment)
-    #expect(after - before == (nanoseconds % 1_000_000 == 0 ? 0 : 1))
+    expectEqual(after - before, nanoseconds % 1_000_000 == 0 ? 0 : 1)
   }
 
   @Test("a moment before the first tick is the first tick: no clock stops the process")
   func beforeTheFirst() {
     for moment in [Duration.nanoseconds(-1), .seconds(-1), .seconds(Int64.min)] {
-      #expect(Wheel.tick(at: moment) == 0)
-      #expect(Wheel.tick(notBefore: moment) == 0)
+      expectEqual(Wheel.tick(at: moment), 0)
+      expectEqual(Wheel.tick(notBefore: moment), 0)
     }
   }
 
@@ -49,7 +50,7 @@ struct TimerWheelTests {
     wheel.insert(timer)
     let due = max(start + span, start + 1)
     #expect(wheel.advance(to: due - 1).isEmpty)
-    #expect(wheel.advance(to: due).map(\.due) == [timer.due])
+    expectEqual(wheel.advance(to: due).map(\.due), [timer.due])
     #expect(wheel.nextTick == nil)
   }
 
@@ -57,8 +58,8 @@ struct TimerWheelTests {
   func alarm() {
     var alarm = Alarm()
     let armed = [500, 700, 300].map { alarm.isToBeArmed(for: $0, now: 0) }
-    #expect(armed == [true, false, true])
-    #expect(alarm.tick == 300)
+    expectEqual(armed, [true, false, true])
+    expectEqual(alarm.tick, 300)
   }
 
   @Test("a timer of the system that has stood still while the system slept keeps nobody waiting who comes after that")
@@ -68,8 +69,8 @@ struct TimerWheelTests {
     // A little late, it may be about to ring, and is left to that.
     let late = alarm.isToBeArmed(for: 70_000, now: 60_000 + Alarm.patience)
     let overdue = alarm.isToBeArmed(for: 3_600_050, now: 3_600_000)
-    #expect([late, overdue] == [false, true])
-    #expect(alarm.tick == 60_000)
+    expectEqual([late, overdue], [false, true])
+    expectEqual(alarm.tick, 60_000)
   }
 
   @Test("a timer beyond the last turn does not hide a nearer one on the same level")
@@ -78,9 +79,9 @@ struct TimerWheelTests {
     // The first lies in the slot of the present, a whole turn away.
     wheel.insert(WheelTimer(due: 64 << 30))
     wheel.insert(WheelTimer(due: 1 << 30))
-    #expect(wheel.nextTick == 1 << 30)
-    #expect(wheel.advance(to: 1 << 30).map(\.due) == [1 << 30])
-    #expect(wheel.advance(to: 64 << 30).map(\.due) == [64 << 30])
+    expectEqual(wheel.nextTick, 1 << 30)
+    expectEqual(wheel.advance(to: 1 << 30).map(\.due), [1 << 30])
+    expectEqual(wheel.advance(to: 64 << 30).map(\.due), [64 << 30])
   }
 
   @Test("one that was taken out does not come, on any level; to take it out twice does nothing", arguments: spans)
@@ -92,7 +93,7 @@ struct TimerWheelTests {
     for (count, index) in [1, 2, 0].enumerated() {
       wheel.remove(timers[index])
       wheel.remove(timers[index])
-      #expect((wheel.nextTick == nil) == (count == 2))
+      expectEqual(wheel.nextTick == nil, count == 2)
     }
     #expect(wheel.advance(to: span + 1).isEmpty)
   }
@@ -103,9 +104,9 @@ struct TimerWheelTests {
     let (first, second) = (WheelTimer(due: 1), WheelTimer(due: 2))
     wheel.insert(first)
     wheel.insert(second)
-    #expect(wheel.advance(to: 1).count == 1)
+    expectEqual(wheel.advance(to: 1).count, 1)
     wheel.remove(first)
-    #expect(wheel.advance(to: 2).map(\.due) == [2])
+    expectEqual(wheel.advance(to: 2).map(\.due), [2])
   }
 
   @Test("is what a sorted list is, whatever is set, cancelled and passed", arguments: 0..<200)
@@ -138,12 +139,12 @@ struct TimerWheelTests {
         let come = wheel.advance(to: present)
         let expected = model.filter { $0.due <= present }
         model.removeAll { $0.due <= present }
-        #expect(Set(come.map(ObjectIdentifier.init)) == Set(expected.map { ObjectIdentifier($0.timer) }))
-        #expect(come.count == expected.count)
+        expectEqual(Set(come.map(ObjectIdentifier.init)), Set(expected.map { ObjectIdentifier($0.timer) }))
+        expectEqual(come.count, expected.count)
       }
       // Whoever sleeps until then misses none, and does not wake for nothing for ever.
       if let nearest = model.map(\.due).min() {
-        #expect(wheel.nextTick.map { $0 <= nearest && $0 > present } == true)
+        expectEqual(wheel.nextTick.map { $0 <= nearest && $0 > present }, true)
       } else {
         #expect(wheel.nextTick == nil)
       }

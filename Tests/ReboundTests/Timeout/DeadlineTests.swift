@@ -1,4 +1,5 @@
 import Combine
+import Expectations
 import Rebound
 import ReboundTesting
 import Testing
@@ -14,32 +15,32 @@ struct DeadlineTests {
   @Test("counts down to zero, and no further")
   func countsDown() {
     let deadline = deadline(in: .seconds(3))
-    #expect(deadline.remaining == .seconds(3))
+    expectEqual(deadline.remaining, .seconds(3))
     scheduler.advance(by: 2)
-    #expect(deadline.remaining == .seconds(1))
-    #expect(deadline.description == "1.0 seconds left")
+    expectEqual(deadline.remaining, .seconds(1))
+    expectEqual(deadline.description, "1.0 seconds left")
     #expect(!deadline.isOver)
     scheduler.advance(by: 1)
     #expect(deadline.isOver)
     scheduler.advance(by: 1)
-    #expect(deadline.remaining == .zero)
+    expectEqual(deadline.remaining, .zero)
   }
 
   @Test("limits a part to what is left")
   func limiting() {
     let deadline = deadline(in: .seconds(12))
-    #expect(deadline.limiting(.seconds(10)) == .seconds(10))
+    expectEqual(deadline.limiting(.seconds(10)), .seconds(10))
     scheduler.advance(by: 5)
-    #expect(deadline.limiting(.seconds(10)) == .seconds(7))
-    #expect(deadline.limiting(nil) == .seconds(7))
+    expectEqual(deadline.limiting(.seconds(10)), .seconds(7))
+    expectEqual(deadline.limiting(nil), .seconds(7))
   }
 
   @Test("knows which of two is nearer")
   func nearer() {
     let (short, long) = (deadline(in: .seconds(1)), deadline(in: .seconds(2)))
-    #expect(short.nearer(long).remaining == .seconds(1))
-    #expect(long.nearer(short).remaining == .seconds(1))
-    #expect(long.nearer(nil).remaining == .seconds(2))
+    expectEqual(short.nearer(long).remaining, .seconds(1))
+    expectEqual(long.nearer(short).remaining, .seconds(1))
+    expectEqual(long.nearer(nil).remaining, .seconds(2))
   }
 
   @Test("counts a negative time as none")
@@ -70,7 +71,7 @@ struct DeadlineTests {
     let hedged = work(log).hedged(policy, time: scheduler.time)
     hedged.timeout(.total(.seconds(1)), time: scheduler.time).subscribe(Recorder())
     scheduler.advance(by: 2)
-    #expect(log.entries == [.seconds(1), .milliseconds(950)])
+    expectEqual(log.entries, [.seconds(1), .milliseconds(950)])
   }
 
   @Test("reaches what takes the place of a failure, as it is there")
@@ -85,9 +86,9 @@ struct DeadlineTests {
       .recover { _ in work(recovered) }
       .subscribe(Recorder())
     scheduler.advance(by: 2)
-    #expect(inside.entries == [.milliseconds(900)])
-    #expect(outside.entries == [nil])
-    #expect(recovered.entries == [nil])
+    expectEqual(inside.entries, [.milliseconds(900)])
+    expectEqual(outside.entries, [nil])
+    expectEqual(recovered.entries, [nil])
   }
 
   @Test("reaches the publisher that says when a retry goes on")
@@ -97,7 +98,7 @@ struct DeadlineTests {
       .timeout(.total(.seconds(1)), time: scheduler.time)
       .subscribe(Recorder())
     scheduler.advance(by: 2)
-    #expect(log.entries == [.milliseconds(900)])
+    expectEqual(log.entries, [.milliseconds(900)])
   }
 
   @Test("of who asked first is not that of the renewal that all wait for")
@@ -114,7 +115,7 @@ struct DeadlineTests {
       .timeout(.total(.seconds(1)), time: scheduler.time)
       .subscribe(Recorder())
     scheduler.advance(by: 2)
-    #expect(log.entries == [nil])
+    expectEqual(log.entries, [nil])
   }
 
   @Test("of who has a stale value is not that of the call for a new one")
@@ -127,7 +128,7 @@ struct DeadlineTests {
     scheduler.advance(by: 2)
     let recorder = Recorder<Cached<Int>, any Error>()
     work(log).cached(in: cache, for: 0).timeout(.total(.seconds(1)), time: scheduler.time).subscribe(recorder)
-    #expect(recorder.values.map(\.value) == [1])
-    #expect(log.entries == [nil])
+    expectEqual(recorder.values.map(\.value), [1])
+    expectEqual(log.entries, [nil])
   }
 }

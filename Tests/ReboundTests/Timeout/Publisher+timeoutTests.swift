@@ -1,4 +1,5 @@
 import Combine
+import Expectations
 import Rebound
 import ReboundTesting
 import Testing
@@ -18,11 +19,11 @@ struct PublisherTimeoutTests {
       .subscribe(recorder)
     scheduler.advance(by: 60)
     // At 0, 11 and 22 s.
-    #expect(upstream.subscriptionCount == 3)
-    #expect(upstream.cancelCount == 3)
-    #expect(recorder.failure as? TimedOut == TimedOut(.total, limit: .seconds(30)))
-    #expect(recorder.completionTime == VirtualTime(nanoseconds: 30_000_000_000))
-    #expect(scheduler.pendingCount == 0)
+    expectEqual(upstream.subscriptionCount, 3)
+    expectEqual(upstream.cancelCount, 3)
+    expectEqual(recorder.failure as? TimedOut, TimedOut(.total, limit: .seconds(30)))
+    expectEqual(recorder.completionTime, VirtualTime(nanoseconds: 30_000_000_000))
+    expectEqual(scheduler.pendingCount, 0)
   }
 
   @Test("fails with the publisher's own type of error when told how")
@@ -32,7 +33,7 @@ struct PublisherTimeoutTests {
       .timeout(.total(.seconds(1)), time: scheduler.time) { .busy($0.limit) }
       .subscribe(recorder)
     scheduler.advance(by: 1)
-    #expect(recorder.failure == .busy(.seconds(1)))
+    expectEqual(recorder.failure, .busy(.seconds(1)))
   }
 
   @Test("gives a publisher that cannot fail the one failure it needs")
@@ -42,7 +43,7 @@ struct PublisherTimeoutTests {
       .timeout(.firstValue(.seconds(1)), time: scheduler.time)
       .subscribe(recorder)
     scheduler.advance(by: 1)
-    #expect(recorder.failure == TimedOut(.firstValue, limit: .seconds(1)))
+    expectEqual(recorder.failure, TimedOut(.firstValue, limit: .seconds(1)))
   }
 
   @Test("tells each attempt how much time is left, for each subscriber anew")
@@ -58,6 +59,6 @@ struct PublisherTimeoutTests {
     publisher.subscribe(Recorder())
     scheduler.advance(by: 20)
     publisher.subscribe(Recorder())
-    #expect(remaining.entries == [.seconds(25), .seconds(22), .seconds(14), .seconds(25)])
+    expectEqual(remaining.entries, [.seconds(25), .seconds(22), .seconds(14), .seconds(25)])
   }
 }

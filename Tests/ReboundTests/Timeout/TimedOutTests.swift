@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import Rebound
 import Testing
@@ -16,23 +17,23 @@ struct TimedOutTests {
     ]
   )
   func description(error: TimedOut, text: String) {
-    #expect(error.description == text + "; try again, or allow more time.")
+    expectEqual(error.description, text + "; try again, or allow more time.")
   }
 
   @Test("tells an event in one line")
   func event() {
     let error = TimedOut(.betweenValues, limit: .seconds(3), elapsed: .seconds(8), values: 2, name: "weather")
-    #expect(
-      TimeoutEvent.timedOut(error).description
-        == "weather timed out after 8.0 seconds (betweenValues, limit 3.0 seconds, values: 2)"
+    expectEqual(
+      TimeoutEvent.timedOut(error).description,
+      "weather timed out after 8.0 seconds (betweenValues, limit 3.0 seconds, values: 2)"
     )
   }
 
   @Test("has words for people", arguments: [TimedOut.Kind.total, .attempt, .firstValue])
   func words(kind: TimedOut.Kind) {
     let error = TimedOut(kind, limit: .seconds(3), name: "weather")
-    #expect(error.localizedDescription == "The service did not answer in time.")
-    #expect(TimedOut(.betweenValues, limit: .seconds(3)).localizedDescription == "The service stopped sending.")
-    #expect(error.recoverySuggestion == "Try again.")
+    expectEqual(error.localizedDescription, "The service did not answer in time.")
+    expectEqual(TimedOut(.betweenValues, limit: .seconds(3)).localizedDescription, "The service stopped sending.")
+    expectEqual(error.recoverySuggestion, "Try again.")
   }
 }

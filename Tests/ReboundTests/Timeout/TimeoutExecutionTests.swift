@@ -1,5 +1,6 @@
 import Combine
 import Dispatch
+import Expectations
 import Rebound
 import ReboundTesting
 import Testing
@@ -28,9 +29,9 @@ struct TimeoutExecutionTests {
     upstream.send(1)
     #expect(recorder.completion == nil)
     scheduler.advance(by: 1)
-    #expect(timedOut(recorder) == TimedOut(.total, limit: .seconds(10), values: isOwed ? 1 : 0))
-    #expect(recorder.values == (isOwed ? [1] : []))
-    #expect(events.count == 1)
+    expectEqual(timedOut(recorder), TimedOut(.total, limit: .seconds(10), values: isOwed ? 1 : 0))
+    expectEqual(recorder.values, isOwed ? [1] : [])
+    expectEqual(events.count, 1)
   }
 
   @Test("waits for the first value only")
@@ -41,7 +42,7 @@ struct TimeoutExecutionTests {
     upstream.send(1)
     scheduler.advance(by: 3600)
     #expect(recorder.completion == nil)
-    #expect(scheduler.pendingCount == 0)
+    expectEqual(scheduler.pendingCount, 0)
   }
 
   @Test("begins anew with each value, and fails when one stays away")
@@ -53,9 +54,9 @@ struct TimeoutExecutionTests {
       upstream.send(value)
     }
     scheduler.advance(by: 60)
-    #expect(recorder.values == [1, 2, 3, 4])
-    #expect(recorder.completionTime == VirtualTime(nanoseconds: 21_000_000_000))
-    #expect(timedOut(recorder) == TimedOut(.betweenValues, limit: .seconds(5), elapsed: .seconds(21), values: 4))
+    expectEqual(recorder.values, [1, 2, 3, 4])
+    expectEqual(recorder.completionTime, VirtualTime(nanoseconds: 21_000_000_000))
+    expectEqual(timedOut(recorder), TimedOut(.betweenValues, limit: .seconds(5), elapsed: .seconds(21), values: 4))
   }
 
   @Test("takes no demand for no stall: none for an hour, no timeout", arguments: [true, false])
@@ -68,7 +69,7 @@ struct TimeoutExecutionTests {
     scheduler.advance(by: 4)
     #expect(recorder.completion == nil)
     scheduler.advance(by: 1)
-    #expect(timedOut(recorder)?.elapsed == .seconds(3605))
+    expectEqual(timedOut(recorder)?.elapsed, .seconds(3605))
   }
 
   @Test("rests while all that was owed has come, and goes on with the next request")
@@ -80,12 +81,12 @@ struct TimeoutExecutionTests {
     upstream.send(2)
     upstream.send(3)
     scheduler.advance(by: 3600)
-    #expect(recorder.values == [1, 2])
+    expectEqual(recorder.values, [1, 2])
     #expect(recorder.completion == nil)
-    #expect(scheduler.pendingCount == 0)
+    expectEqual(scheduler.pendingCount, 0)
     recorder.request(.max(1))
     scheduler.advance(by: 5)
-    #expect(timedOut(recorder)?.values == 2)
+    expectEqual(timedOut(recorder)?.values, 2)
   }
 
   @Test("counts from the moment at which a value brings new demand")
@@ -96,7 +97,7 @@ struct TimeoutExecutionTests {
     )
     limited(.betweenValues(.seconds(5))).subscribe(recorder)
     scheduler.advance(by: 4)
-    #expect(upstream.send(1) == .max(1))
+    expectEqual(upstream.send(1), .max(1))
     scheduler.advance(by: 4)
     #expect(recorder.completion == nil)
     upstream.send(2)
@@ -108,16 +109,16 @@ struct TimeoutExecutionTests {
   func twoLimits() throws {
     let recorder = Recorder<Int, any Error>(requesting: .none, on: scheduler)
     limited(try TimeoutPolicy(total: .seconds(60), betweenValues: .seconds(5))).subscribe(recorder)
-    #expect(scheduler.nextDue == VirtualTime(nanoseconds: 60_000_000_000))
+    expectEqual(scheduler.nextDue, VirtualTime(nanoseconds: 60_000_000_000))
     recorder.request(.max(1))
-    #expect(scheduler.pendingCount == 1)
-    #expect(scheduler.nextDue == VirtualTime(nanoseconds: 5_000_000_000))
+    expectEqual(scheduler.pendingCount, 1)
+    expectEqual(scheduler.nextDue, VirtualTime(nanoseconds: 5_000_000_000))
     upstream.send(1)
     scheduler.advance(by: 59)
     #expect(recorder.completion == nil)
     scheduler.advance(by: 1)
-    #expect(timedOut(recorder)?.kind == .total)
-    #expect(scheduler.pendingCount == 0)
+    expectEqual(timedOut(recorder)?.kind, .total)
+    expectEqual(scheduler.pendingCount, 0)
   }
 
   @Test(
@@ -127,11 +128,11 @@ struct TimeoutExecutionTests {
   func noTime(policy: TimeoutPolicy) {
     let recorder = Recorder<Int, any Error>()
     limited(policy).subscribe(recorder)
-    #expect(upstream.subscriptionCount == 0)
-    #expect(timedOut(recorder)?.limit == .zero)
-    #expect(recorder.events.count == 2)
-    #expect(events.count == 1)
-    #expect(scheduler.pendingCount == 0)
+    expectEqual(upstream.subscriptionCount, 0)
+    expectEqual(timedOut(recorder)?.limit, .zero)
+    expectEqual(recorder.events.count, 2)
+    expectEqual(events.count, 1)
+    expectEqual(scheduler.pendingCount, 0)
   }
 
   // MARK: Races
@@ -150,10 +151,10 @@ struct TimeoutExecutionTests {
     limited(.total(.seconds(5))).subscribe(recorder)
     if !valueIsFirst { scheduleValue() }
     scheduler.advance(by: 5)
-    #expect(recorder.values == (valueIsFirst ? [1] : []))
-    #expect(recorder.isFinished == valueIsFirst)
-    #expect(recorder.completions.count == 1)
-    #expect(upstream.cancelCount == (valueIsFirst ? 0 : 1))
+    expectEqual(recorder.values, valueIsFirst ? [1] : [])
+    expectEqual(recorder.isFinished, valueIsFirst)
+    expectEqual(recorder.completions.count, 1)
+    expectEqual(upstream.cancelCount, valueIsFirst ? 0 : 1)
   }
 
   @Test("ends once when end, timer and cancel race", arguments: 0..<3 as Range<UInt64>)
@@ -173,7 +174,7 @@ struct TimeoutExecutionTests {
       }
       scheduler.advance(by: 1)
       #expect(cancels ? recorder.completions.count <= 1 : recorder.completions.count == 1)
-      #expect(scheduler.pendingCount == 0)
+      expectEqual(scheduler.pendingCount, 0)
     }
   }
 
@@ -193,7 +194,7 @@ struct TimeoutExecutionTests {
           handed.entries[0].receive(subscription: source.connections[0])
         }
       }
-      #expect(source.requests == [.max(3)])
+      expectEqual(source.requests, [.max(3)])
       recorder.cancel()
     }
   }
@@ -230,17 +231,17 @@ struct TimeoutExecutionTests {
       case .timeout: scheduler.advance(by: 1)
       case .cancel: recorder.cancel()
       }
-      #expect(recorder.completions.count == (ending == .cancel ? 0 : 1))
+      expectEqual(recorder.completions.count, ending == .cancel ? 0 : 1)
     }
-    #expect(subscription.map { "\($0)" } == "TimeoutPolicy")
-    #expect(scheduler.pendingCount == 0)
-    #expect(upstream.cancelCount == (ending == .timeout || ending == .cancel ? 1 : 0))
+    expectEqual(subscription.map { "\($0)" }, "TimeoutPolicy")
+    expectEqual(scheduler.pendingCount, 0)
+    expectEqual(upstream.cancelCount, ending == .timeout || ending == .cancel ? 1 : 0)
     upstream.connections[0].letGo()
     #expect(weakRecorder == nil)
     #expect(weakToken == nil)
     subscription?.request(.max(1))
     subscription?.cancel()
-    #expect(upstream.requests == [.unlimited])
+    expectEqual(upstream.requests, [.unlimited])
   }
 
   @Test("cancels the upstream before it delivers the failure, after the observer knows")
@@ -251,7 +252,7 @@ struct TimeoutExecutionTests {
       .timeout(TimeoutPolicy.total(.seconds(1)).onEvent { _ in log.write("told") }, time: scheduler.time)
       .subscribe(Recorder<Int, any Error>(whenCompleted: { log.write("failed") }))
     scheduler.advance(by: 1)
-    #expect(log.entries == ["told", "cancelled", "failed"])
+    expectEqual(log.entries, ["told", "cancelled", "failed"])
   }
 
   @Test("delivers nothing when the observer cancels, and cancels the upstream once")
@@ -262,7 +263,7 @@ struct TimeoutExecutionTests {
       .subscribe(recorder)
     scheduler.advance(by: 1)
     #expect(recorder.completion == nil)
-    #expect(upstream.cancelCount == 1)
+    expectEqual(upstream.cancelCount, 1)
   }
 
   @Test(
@@ -279,8 +280,8 @@ struct TimeoutExecutionTests {
     upstream.timeout(.total(.seconds(1)), time: scheduler.time).subscribe(recorder)
     if timesOut { scheduler.advance(by: 1) } else { recorder.cancel() }
     handed?.receive(completion: .failure(TestFailure.numbered(number)))
-    #expect(recorder.completions.count == (timesOut ? 1 : 0))
-    #expect(dropped.entries.count { $0.contains("\(number)") } == (timesOut ? 1 : 0))
+    expectEqual(recorder.completions.count, timesOut ? 1 : 0)
+    expectEqual(dropped.entries.count { $0.contains("\(number)") }, timesOut ? 1 : 0)
     observation.cancel()
   }
 
@@ -295,15 +296,15 @@ struct TimeoutExecutionTests {
     let late = TestPublisher<Int, any Error>()
     late.subscribe(Recorder(requesting: .none))
     handed?.receive(subscription: late.connections[0])
-    #expect(late.cancelCount == 1)
+    expectEqual(late.cancelCount, 1)
   }
 
   @Test("does not subscribe to the upstream when it is cancelled on its own subscription")
   func cancelOnSubscription() {
     limited(.total(.seconds(1)))
       .subscribe(AnySubscriber<Int, any Error>(receiveSubscription: { $0.cancel() }))
-    #expect(upstream.subscriptionCount == 0)
-    #expect(scheduler.pendingCount == 0)
+    expectEqual(upstream.subscriptionCount, 0)
+    expectEqual(scheduler.pendingCount, 0)
   }
 
   @Test("cancels a second subscription, and keeps the first")
@@ -312,8 +313,8 @@ struct TimeoutExecutionTests {
     let intruder = TestPublisher<Int, any Error>()
     intruder.subscribe(Recorder(requesting: .none))
     upstream.connections[0].send(subscription: intruder.connections[0])
-    #expect(intruder.cancelCount == 1)
-    #expect(upstream.cancelCount == 0)
+    expectEqual(intruder.cancelCount, 1)
+    expectEqual(upstream.cancelCount, 0)
   }
 
   @Test("passes demand on, and drops what comes beyond it")
@@ -323,15 +324,15 @@ struct TimeoutExecutionTests {
     recorder.request(.max(2))
     recorder.request(.none)
     for value in 1...5 { upstream.send(value) }
-    #expect(upstream.requests == [.max(1), .max(2)])
-    #expect(recorder.values == [1, 2, 3])
+    expectEqual(upstream.requests, [.max(1), .max(2)])
+    expectEqual(recorder.values, [1, 2, 3])
   }
 
   @Test("times out at once on a scheduler that lets all time pass at once")
   func immediateScheduler() {
     let recorder = Recorder<Int, any Error>()
     upstream.timeout(.betweenValues(.seconds(1)), time: TimeSource(ImmediateScheduler.shared)).subscribe(recorder)
-    #expect(timedOut(recorder)?.limit == .seconds(1))
-    #expect(recorder.completions.count == 1)
+    expectEqual(timedOut(recorder)?.limit, .seconds(1))
+    expectEqual(recorder.completions.count, 1)
   }
 }

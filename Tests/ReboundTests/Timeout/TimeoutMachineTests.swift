@@ -1,3 +1,4 @@
+import Expectations
 import Rebound
 import Testing
 
@@ -72,23 +73,23 @@ struct TimeoutMachineTests {
       waitingSince: row.waitingSince.map { .seconds($0) },
       values: row.values
     )
-    #expect(TimeoutMachine(try #require(policies[row.policy])).verdict(situation) == row.verdict)
+    expectEqual(TimeoutMachine(try #require(policies[row.policy])).verdict(situation), row.verdict)
   }
 
   @Test("reaches the nearest of several limits, and of equal ones that for more")
   func nearest() throws {
     let policy = try TimeoutPolicy(total: .seconds(9), attempt: .seconds(9), firstValue: .seconds(4), name: "weather")
     let machine = TimeoutMachine(policy)
-    #expect(machine.verdict(Situation(waitingSince: .zero)) == .wait(until: .seconds(4)))
-    #expect(machine.verdict(Situation(waitingSince: .seconds(6))) == .wait(until: .seconds(9)))
+    expectEqual(machine.verdict(Situation(waitingSince: .zero)), .wait(until: .seconds(4)))
+    expectEqual(machine.verdict(Situation(waitingSince: .seconds(6))), .wait(until: .seconds(9)))
     let expired = machine.verdict(Situation(elapsed: .seconds(9), waitingSince: .seconds(6)))
-    #expect(expired == .expired(TimedOut(.total, limit: .seconds(9), name: "weather")))
+    expectEqual(expired, .expired(TimedOut(.total, limit: .seconds(9), name: "weather")))
   }
 
   @Test("asks the limit between values for the first one only where that has none of its own")
   func firstHasItsOwn() throws {
     let machine = TimeoutMachine(try TimeoutPolicy(firstValue: .seconds(10), betweenValues: .seconds(2)))
-    #expect(machine.verdict(Situation(waitingSince: .zero)) == .wait(until: .seconds(10)))
-    #expect(machine.verdict(Situation(waitingSince: .zero, values: 1)) == .wait(until: .seconds(2)))
+    expectEqual(machine.verdict(Situation(waitingSince: .zero)), .wait(until: .seconds(10)))
+    expectEqual(machine.verdict(Situation(waitingSince: .zero, values: 1)), .wait(until: .seconds(2)))
   }
 }

@@ -1,4 +1,5 @@
 import Dispatch
+import Expectations
 import ReboundTesting
 import Testing
 
@@ -15,9 +16,9 @@ struct TimeoutPolicyRunTests {
 
   @Test("returns what the function returns, and stops the timer")
   func returns() async throws {
-    #expect(try await policy().run(time: clock.time) { 42 } == 42)
-    #expect(clock.sleeperCount == 0)
-    #expect(events.count == 0)
+    try await expectEqual(policy().run(time: clock.time) { 42 }, 42)
+    expectEqual(clock.sleeperCount, 0)
+    expectEqual(events.count, 0)
   }
 
   @Test("throws what the function throws")
@@ -25,7 +26,7 @@ struct TimeoutPolicyRunTests {
     await #expect(throws: TestFailure.permanent) {
       try await policy().run(time: clock.time) { throw TestFailure.permanent }
     }
-    #expect(events.count == 0)
+    expectEqual(events.count, 0)
   }
 
   @Test("cancels the function at the limit, waits for it, and drops what it returns")
@@ -40,11 +41,11 @@ struct TimeoutPolicyRunTests {
     }
     try await clock.untilAsleep(1)
     clock.advance(by: .seconds(9))
-    #expect(clock.sleeperCount == 1)
+    expectEqual(clock.sleeperCount, 1)
     clock.advance(by: .seconds(1))
     await #expect(throws: TimedOut(.total, limit: .seconds(10))) { try await task.value }
-    #expect(finished.entries == [true])
-    #expect(events.entries == [.timedOut(TimedOut(.total, limit: .seconds(10)))])
+    expectEqual(finished.entries, [true])
+    expectEqual(events.entries, [.timedOut(TimedOut(.total, limit: .seconds(10)))])
   }
 
   @Test("measures on the time of the task, on whichever thread its timer rings")
@@ -73,9 +74,9 @@ struct TimeoutPolicyRunTests {
     try await clock.untilAsleep(1)
     clock.advance(by: .seconds(1))
     await #expect(throws: TimedOut(.attempt, limit: .seconds(1))) { try await task.value }
-    #expect(
-      dropped.entries.filter { $0.contains("7001") }
-        == ["TimeoutPolicy dropped an error that came too late: numbered(7001)"]
+    expectEqual(
+      dropped.entries.filter { $0.contains("7001") },
+      ["TimeoutPolicy dropped an error that came too late: numbered(7001)"]
     )
     observation.cancel()
   }
@@ -91,8 +92,8 @@ struct TimeoutPolicyRunTests {
     try await clock.untilAsleep(1)
     task.cancel()
     await #expect(throws: CancellationError.self) { try await task.value }
-    #expect(events.count == 0)
-    #expect(clock.sleeperCount == 0)
+    expectEqual(events.count, 0)
+    expectEqual(clock.sleeperCount, 0)
   }
 
   @Test("takes the caller's cancel for no timeout although the timer fires after it, heedless of the cancel")
@@ -108,7 +109,7 @@ struct TimeoutPolicyRunTests {
     await time.timers.until(1)
     task.cancel()
     await #expect(throws: TestFailure.transient) { try await task.value }
-    #expect(events.count == 0)
+    expectEqual(events.count, 0)
   }
 
   @Test("an observer that takes its time, or a handler of the cancel, holds up no timer", arguments: [true, false])
@@ -135,7 +136,7 @@ struct TimeoutPolicyRunTests {
       }
     }
     await #expect(throws: TimedOut.self) { try await task.value }
-    #expect(waited.entries == [.success])
+    expectEqual(waited.entries, [.success])
   }
 
   @Test("begins nothing that has no time")
@@ -144,8 +145,8 @@ struct TimeoutPolicyRunTests {
     await #expect(throws: TimedOut(.total, limit: .zero)) {
       try await policy(.total(.zero)).run(time: clock.time) { begun.write(()) }
     }
-    #expect(begun.count == 0)
-    #expect(events.count == 1)
+    expectEqual(begun.count, 0)
+    expectEqual(events.count, 1)
   }
 
   @Test("lets the function and what it calls read the time that is left")
@@ -158,7 +159,7 @@ struct TimeoutPolicyRunTests {
       let longer = try await TimeoutPolicy.attempt(.seconds(60)).run(time: clock.time) { Deadline.current?.remaining }
       return [outer, shorter, longer]
     }
-    #expect(remaining == [.seconds(6), .seconds(2), .seconds(6)])
+    expectEqual(remaining, [.seconds(6), .seconds(2), .seconds(6)])
   }
 
   @Test("takes the nearest limit, that for the first value too")
@@ -188,8 +189,8 @@ struct TimeoutPolicyRunTests {
       clock.advance(by: .seconds(1))
     }
     await #expect(throws: TimedOut(.total, limit: .seconds(30))) { try await task.value }
-    #expect(begun.entries == [.seconds(30), .seconds(19), .seconds(8)])
-    #expect(clock.sleeperCount == 0)
+    expectEqual(begun.entries, [.seconds(30), .seconds(19), .seconds(8)])
+    expectEqual(clock.sleeperCount, 0)
   }
 
   // MARK: Waits that end with the time
@@ -224,7 +225,7 @@ struct TimeoutPolicyRunTests {
     try waitInVain(cooperative: cooperative) { wait in
       try await breaker.run { try await Checkpoint(name: "place").run { try await wait() } }
     }
-    #expect(breaker.state == .closed)
+    expectEqual(breaker.state, .closed)
   }
 
   @Test("nor does a fallback that waits in vain, and it has not failed", arguments: [false, true])
@@ -241,8 +242,8 @@ struct TimeoutPolicyRunTests {
         }
       }
     }
-    #expect(breaker.state == .closed)
-    #expect(events.entries == ["falling back from transient"])
+    expectEqual(breaker.state, .closed)
+    expectEqual(events.entries, ["falling back from transient"])
   }
 
   @Test("a machine hears of such a wait as of a cancel, also where it may end attempts", arguments: [false, true])
@@ -253,7 +254,7 @@ struct TimeoutPolicyRunTests {
         try await Witness<TimedWitness>(heard).run { try await wait() }
       }
     }
-    #expect(heard.entries == ["timed: cancelled", "ordinary: cancelled"])
+    expectEqual(heard.entries, ["timed: cancelled", "ordinary: cancelled"])
   }
 
   @Test("no other attempt follows on such a wait, neither of a retry nor as a hedge", arguments: [false, true])
@@ -269,8 +270,8 @@ struct TimeoutPolicyRunTests {
         }
       }
     }
-    #expect(attempts.count == 1)
-    #expect(events.count == 0)
+    expectEqual(attempts.count, 1)
+    expectEqual(events.count, 0)
   }
 
   @Test("nothing takes the place of such a wait, and no hook hears of a hedge's", arguments: [false, true])
@@ -287,8 +288,8 @@ struct TimeoutPolicyRunTests {
         replaced.write(())
       }
     }
-    #expect(replaced.count == 0)
-    #expect(dropped.entries.filter { $0.contains("HedgePolicy") && $0.contains("0.87 seconds") } == [])
+    expectEqual(replaced.count, 0)
+    expectEqual(dropped.entries.filter { $0.contains("HedgePolicy") && $0.contains("0.87 seconds") }, [])
     observation.cancel()
   }
 
@@ -302,7 +303,7 @@ struct TimeoutPolicyRunTests {
         try await Deadline.$current.withValue(Deadline(in: .milliseconds(10))) { try await wait() }
       }
     }
-    #expect(attempts.count == 3)
+    expectEqual(attempts.count, 3)
   }
 }
 

@@ -1,3 +1,4 @@
+import Expectations
 import Rebound
 import ReboundTesting
 import StreamSupport
@@ -75,9 +76,9 @@ struct CredentialStoreTests {
     async let one = first.run(when: { _ in true }) { if $0 == "A" { throw TestFailure.permanent } else { $0 } }
     async let two = second.run(when: { _ in true }) { if $0 == "A" { throw TestFailure.permanent } else { $0 } }
     let values = try await [one, two]
-    #expect(values == ["A'", "A'"])
-    #expect(await machine.redeemed == ["A"])
-    #expect(await machine.stored == "A'")
+    expectEqual(values, ["A'", "A'"])
+    await expectEqual(machine.redeemed, ["A"])
+    await expectEqual(machine.stored, "A'")
   }
 
   @Test("keeps the session, and redeems nothing, when what is stored cannot be read")
@@ -88,7 +89,7 @@ struct CredentialStoreTests {
       try await process.run(when: { _ in true }) { _ in throw TestFailure.permanent }
     }
     #expect(await machine.redeemed.isEmpty)
-    #expect(process.credential == "A")
+    expectEqual(process.credential, "A")
   }
 
   @Test("uses a new credential that cannot be stored, and says that it could not")
@@ -96,7 +97,7 @@ struct CredentialStoreTests {
     let process = makeProcess()
     await machine.fail(writing: .transient)
     let value = try await process.run(when: { _ in true }) { if $0 == "A" { throw TestFailure.permanent } else { $0 } }
-    #expect(value == "A'")
+    expectEqual(value, "A'")
     #expect(log.lines.contains("credential 1: its successor could not be stored (transient)"))
   }
 
@@ -109,10 +110,10 @@ struct CredentialStoreTests {
       let value = try await process.run(when: { _ in true }) {
         if $0 == renewed { $0 } else { throw TestFailure.permanent }
       }
-      #expect(value == renewed)
+      expectEqual(value, renewed)
     }
-    #expect(await machine.redeemed == ["A", "A'", "A''"])
-    #expect(await machine.stored == "A'''")
+    await expectEqual(machine.redeemed, ["A", "A'", "A''"])
+    await expectEqual(machine.stored, "A'''")
   }
 
   @Test("takes over what another process has stored after a credential could not be stored")
@@ -123,8 +124,8 @@ struct CredentialStoreTests {
     await machine.fail()
     try await machine.write("B")
     let other = try await process.run(when: { _ in true }) { if $0 == own { throw TestFailure.permanent } else { $0 } }
-    #expect(other == "B")
-    #expect(await machine.redeemed == ["A"])
+    expectEqual(other, "B")
+    await expectEqual(machine.redeemed, ["A"])
   }
 
   @Test("stores nothing that comes after a sign-out")
@@ -142,8 +143,8 @@ struct CredentialStoreTests {
     #expect(process.credential == nil)
     // Once the lock is free the refresh is over.
     await machine.lock()
-    #expect(await machine.redeemed == ["A"])
-    #expect(await machine.stored == "A")
+    await expectEqual(machine.redeemed, ["A"])
+    await expectEqual(machine.stored, "A")
   }
 
   @Test("keeps the session when the lock cannot be had")
@@ -159,6 +160,6 @@ struct CredentialStoreTests {
     await #expect(throws: TokenRefreshFailure.self) {
       try await process.run(when: { _ in true }) { _ in throw TestFailure.permanent }
     }
-    #expect(process.credential == "A")
+    expectEqual(process.credential, "A")
   }
 }

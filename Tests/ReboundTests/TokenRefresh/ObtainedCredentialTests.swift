@@ -1,4 +1,5 @@
 import Combine
+import Expectations
 import ReboundTesting
 import Testing
 
@@ -40,9 +41,9 @@ struct ObtainedCredentialTests {
       for _ in 0..<50 { group.addTask { try await send(with: refresher) } }
       return try await group.reduce(into: []) { $0.append($1) }
     }
-    #expect(sent == Array(repeating: "token 1", count: 50))
-    #expect(obtained.count == 1)
-    #expect(log.lines.first == "credential 0: refresh begins (missing)")
+    expectEqual(sent, Array(repeating: "token 1", count: 50))
+    expectEqual(obtained.count, 1)
+    expectEqual(log.lines.first, "credential 0: refresh begins (missing)")
   }
 
   @Test("can have the first one obtained before anybody asks, and says when that has ended")
@@ -50,10 +51,10 @@ struct ObtainedCredentialTests {
     let refresher = makeRefresher()
     refresher.prepare(on: scheduler.time)
     await refresher.waitForRefresh()
-    #expect(refresher.credential == "token 1")
+    expectEqual(refresher.credential, "token 1")
     // Now nothing is under way.
     await refresher.waitForRefresh()
-    #expect(obtained.count == 1)
+    expectEqual(obtained.count, 1)
   }
 
   @Test("listens to itself no more once a wait for the end of a refresh has ended, or was cancelled")
@@ -71,24 +72,24 @@ struct ObtainedCredentialTests {
     let patient = Task { await refresher.waitForRefresh() }
     gate.continuation.yield()
     await patient.value
-    #expect(refresher.credential == "token")
+    expectEqual(refresher.credential, "token")
     #expect(!refresher.shared.adjust { _, isListened in isListened })
   }
 
   @Test("has another one obtained when it expires, when it is refused, and after a sign-out")
   func next() async throws {
     let refresher = makeRefresher(lifetime: .seconds(100))
-    #expect(try await send(with: refresher) == "token 1")
+    try await expectEqual(send(with: refresher), "token 1")
     scheduler.advance(by: 100)
-    #expect(try await send(with: refresher) == "token 2")
+    try await expectEqual(send(with: refresher), "token 2")
     let third = try await send(with: refresher) { token in
       if token == "token 2" { throw TestFailure.numbered(401) }
       return token
     }
-    #expect(third == "token 3")
+    expectEqual(third, "token 3")
     refresher.signOut()
     #expect(refresher.credential == nil)
-    #expect(try await send(with: refresher) == "token 4")
+    try await expectEqual(send(with: refresher), "token 4")
   }
 
   @Test("fails as the server does when that refuses every credential, each time the same")
@@ -103,21 +104,21 @@ struct ObtainedCredentialTests {
         }
       }
     }
-    #expect(obtained.count == 3)
+    expectEqual(obtained.count, 3)
     // Twice while another may be obtained, once from then on.
-    #expect(sent.count == 8)
+    expectEqual(sent.count, 8)
     scheduler.advance(by: 30)
     let value = try await send(with: refresher) { token in
       if token != "token 4" { throw TestFailure.numbered(401) }
       return token
     }
-    #expect(value == "token 4")
+    expectEqual(value, "token 4")
   }
 
   @Test("says the same to the subscribers of a request")
   func refusedPublisher() async throws {
     let refresher = makeRefresher(try TokenRefreshPolicy(maxRefreshes: 1, window: .seconds(30)))
-    #expect(try await send(with: refresher) == "token 1")
+    try await expectEqual(send(with: refresher), "token 1")
     let recorder = Recorder<Int, TestFailure>()
     refresher.authenticated(
       when: { $0 == .numbered(401) },
@@ -125,20 +126,20 @@ struct ObtainedCredentialTests {
       time: scheduler.time
     ) { _ in Fail<Int, TestFailure>(error: .numbered(401)) }
     .subscribe(recorder)
-    #expect(recorder.failure == .numbered(401))
+    expectEqual(recorder.failure, .numbered(401))
   }
 
   @Test("keeps those waiting for a pause that cannot have one for the moment, and then tries again")
   func transient() async throws {
     let refresher = makeRefresher { $0 == 1 ? .failure(.transient) : .success("token \($0)") }
     let failure = await #expect(throws: TokenRefreshFailure.self) { try await send(with: refresher) }
-    #expect(failure?.reason == .failed)
-    #expect(failure?.retryAfter == .seconds(1))
+    expectEqual(failure?.reason, .failed)
+    expectEqual(failure?.retryAfter, .seconds(1))
     let second = await #expect(throws: TokenRefreshFailure.self) { try await send(with: refresher) }
-    #expect(second?.reason == .failed)
-    #expect(obtained.count == 1)
+    expectEqual(second?.reason, .failed)
+    expectEqual(obtained.count, 1)
     scheduler.advance(by: 1)
-    #expect(try await send(with: refresher) == "token 2")
+    try await expectEqual(send(with: refresher), "token 2")
   }
 
   @Test("asks no more once the key is refused, needs no sign-in for that, and begins anew after a sign-out")
@@ -146,12 +147,12 @@ struct ObtainedCredentialTests {
     let refresher = makeRefresher { $0 == 1 ? .failure(.permanent) : .success("token \($0)") }
     for _ in 0..<3 {
       let failure = await #expect(throws: TokenRefreshFailure.self) { try await send(with: refresher) }
-      #expect(failure?.reason == .denied)
-      #expect(failure?.needsSignIn == false)
-      #expect(failure?.description == "The service grants no access; check the key. Cause: permanent.")
+      expectEqual(failure?.reason, .denied)
+      expectEqual(failure?.needsSignIn, false)
+      expectEqual(failure?.description, "The service grants no access; check the key. Cause: permanent.")
     }
-    #expect(obtained.count == 1)
+    expectEqual(obtained.count, 1)
     refresher.signOut()
-    #expect(try await send(with: refresher) == "token 2")
+    try await expectEqual(send(with: refresher), "token 2")
   }
 }

@@ -1,5 +1,6 @@
 import Combine
 import Dispatch
+import Expectations
 import Rebound
 import ReboundTesting
 import Testing
@@ -57,17 +58,17 @@ struct PublisherAuthenticatedTests {
       return recorder
     }
     for request in requests { request.server.send(completion: .failure(.unauthorised)) }
-    #expect(renewal.subscriptionCount == 1)
-    #expect(refresher.queued == 100)
+    expectEqual(renewal.subscriptionCount, 1)
+    expectEqual(refresher.queued, 100)
     renewal.send("B")
-    #expect(renewal.subscriptionCount == 1)
+    expectEqual(renewal.subscriptionCount, 1)
     #expect(requests.allSatisfy { $0.credentials == ["A", "B"] })
-    #expect(order.events == Array(0..<100))
+    expectEqual(order.events, Array(0..<100))
     for (index, request) in requests.enumerated() {
       request.server.send(index)
       request.server.send(completion: .finished)
     }
-    #expect(recorders.map(\.values) == (0..<100).map { [$0] })
+    expectEqual(recorders.map(\.values), (0..<100).map { [$0] })
     #expect(recorders.allSatisfy { $0.isFinished && $0.subscriptionCount == 1 })
   }
 
@@ -105,10 +106,10 @@ struct PublisherAuthenticatedTests {
         }
       }
     }
-    #expect(enders.count == 1)
-    #expect(renewal.subscriptionCount == 1)
+    expectEqual(enders.count, 1)
+    expectEqual(renewal.subscriptionCount, 1)
     #expect(sent.allSatisfy { $0.events == ["A", "B"] })
-    #expect(recorders.map(\.values) == (0..<100).map { [$0] })
+    expectEqual(recorders.map(\.values), (0..<100).map { [$0] })
     #expect(recorders.allSatisfy { $0.isFinished })
   }
 
@@ -120,8 +121,8 @@ struct PublisherAuthenticatedTests {
     first.server.send(completion: .failure(.unauthorised))
     renewal.send("B")
     second.server.send(completion: .failure(.unauthorised))
-    #expect(second.credentials == ["A", "B"])
-    #expect(renewal.subscriptionCount == 1)
+    expectEqual(second.credentials, ["A", "B"])
+    expectEqual(renewal.subscriptionCount, 1)
   }
 
   @Test("passes a second refusal on")
@@ -131,9 +132,9 @@ struct PublisherAuthenticatedTests {
     request.server.send(completion: .failure(.unauthorised))
     renewal.send("B")
     request.server.send(completion: .failure(.unauthorised))
-    #expect(recorder.failure == .unauthorised)
-    #expect(request.credentials == ["A", "B"])
-    #expect(renewal.subscriptionCount == 1)
+    expectEqual(recorder.failure, .unauthorised)
+    expectEqual(request.credentials, ["A", "B"])
+    expectEqual(renewal.subscriptionCount, 1)
   }
 
   @Test("passes other failures on, the first time and the second")
@@ -141,8 +142,8 @@ struct PublisherAuthenticatedTests {
     let (request, recorder) = (Request(), Recorder<Int, Failure>())
     publisher(request).subscribe(recorder)
     request.server.send(completion: .failure(.other))
-    #expect(recorder.failure == .other)
-    #expect(renewal.subscriptionCount == 0)
+    expectEqual(recorder.failure, .other)
+    expectEqual(renewal.subscriptionCount, 0)
   }
 
   @Test("fails as told when there is no credential, and does not take that for a refusal")
@@ -158,9 +159,9 @@ struct PublisherAuthenticatedTests {
       failingWith: { _ in .unauthorised }
     ) { _ in Just(1).setFailureType(to: Failure.self) }
     .subscribe(recorder)
-    #expect(recorder.failure == .unauthorised)
-    #expect(recorder.completions.count == 1)
-    #expect(asked == 0)
+    expectEqual(recorder.failure, .unauthorised)
+    expectEqual(recorder.completions.count, 1)
+    expectEqual(asked, 0)
   }
 
   @Test("fails with the reason itself where any error may be")
@@ -169,7 +170,7 @@ struct PublisherAuthenticatedTests {
     let recorder = Recorder<Int, any Error>()
     refresher.authenticated(when: { _ in true }) { _ in Just(1).setFailureType(to: (any Error).self) }
       .subscribe(recorder)
-    #expect((recorder.failure as? TokenRefreshFailure)?.reason == .signedOut)
+    expectEqual((recorder.failure as? TokenRefreshFailure)?.reason, .signedOut)
   }
 
   @Test("fails those who wait with the reason of the refresh")
@@ -178,8 +179,8 @@ struct PublisherAuthenticatedTests {
     publisher(request).subscribe(recorder)
     request.server.send(completion: .failure(.unauthorised))
     renewal.send(completion: .failure(.permanent))
-    #expect(recorder.failure == .noCredential(.rejected))
-    #expect(request.credentials == ["A"])
+    expectEqual(recorder.failure, .noCredential(.rejected))
+    expectEqual(request.credentials, ["A"])
   }
 
   @Test("asks each request for what is owed, and holds nothing", arguments: [0, 1, 3])
@@ -194,9 +195,9 @@ struct PublisherAuthenticatedTests {
     recorder.request(.max(2))
     renewal.send("B")
     let owed = 5 - count
-    #expect(request.server.requests == [.max(3), .max(owed)])
+    expectEqual(request.server.requests, [.max(3), .max(owed)])
     for value in 0..<owed { request.server.send(10 + value) }
-    #expect(recorder.values.count == 5)
+    expectEqual(recorder.values.count, 5)
   }
 
   @Test("does not cancel the refresh when those who wait cancel, and does not send for them again")
@@ -209,12 +210,12 @@ struct PublisherAuthenticatedTests {
     }
     for request in requests { request.server.send(completion: .failure(.unauthorised)) }
     recorders[0].cancel()
-    #expect(refresher.queued == 1)
+    expectEqual(refresher.queued, 1)
     recorders[1].cancel()
-    #expect(refresher.queued == 0)
-    #expect(renewal.cancelCount == 0)
+    expectEqual(refresher.queued, 0)
+    expectEqual(renewal.cancelCount, 0)
     renewal.send("B")
-    #expect(refresher.credential == "B")
+    expectEqual(refresher.credential, "B")
     #expect(requests.allSatisfy { $0.credentials == ["A"] })
     #expect(recorders.allSatisfy { $0.completions.isEmpty })
   }
@@ -228,7 +229,7 @@ struct PublisherAuthenticatedTests {
       renewal.send("B")
     }
     recorder.cancel()
-    #expect(request.server.connections.last?.isCancelled == true)
+    expectEqual(request.server.connections.last?.isCancelled, true)
     request.server.send(1)
     #expect(recorder.values.isEmpty)
   }
@@ -242,7 +243,7 @@ struct PublisherAuthenticatedTests {
       return server
     }
     .subscribe(recorder)
-    #expect(server.cancelCount == 1)
+    expectEqual(server.cancelCount, 1)
     #expect(recorder.completions.isEmpty)
   }
 

@@ -1,3 +1,4 @@
+import Expectations
 import Rebound
 import Testing
 
@@ -27,6 +28,6 @@ struct TokenRefreshEventTests {
     ]
   )
   func lines(event: TokenRefreshEvent, line: String) {
-    #expect("\(event)" == line)
+    expectEqual("\(event)", line)
   }
 }

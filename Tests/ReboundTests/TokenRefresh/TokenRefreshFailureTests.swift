@@ -1,3 +1,4 @@
+import Expectations
 import Foundation
 import Rebound
 import Testing
@@ -27,8 +28,8 @@ struct TokenRefreshFailureTests {
     ]
   )
   func texts(failure: TokenRefreshFailure, text: String, needsSignIn: Bool) {
-    #expect("\(failure)" == text)
-    #expect(failure.needsSignIn == needsSignIn)
+    expectEqual("\(failure)", text)
+    expectEqual(failure.needsSignIn, needsSignIn)
   }
 
   @Test(
@@ -44,8 +45,8 @@ struct TokenRefreshFailureTests {
   func words(reason: TokenRefreshFailure.Reason, description: String, suggestion: String) {
     let cause = TimedOut(.total, limit: .seconds(1))
     let failure = TokenRefreshFailure(reason: reason, underlying: cause, retryAfter: .seconds(2))
-    #expect(failure.localizedDescription == description)
-    #expect(failure.failureReason == "The service did not answer in time.")
-    #expect(failure.recoverySuggestion == suggestion)
+    expectEqual(failure.localizedDescription, description)
+    expectEqual(failure.failureReason, "The service did not answer in time.")
+    expectEqual(failure.recoverySuggestion, suggestion)
   }
 }

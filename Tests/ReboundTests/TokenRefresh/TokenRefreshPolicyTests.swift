@@ -1,3 +1,4 @@
+import Expectations
 import Rebound
 import Testing
 
@@ -5,9 +6,9 @@ import Testing
 struct TokenRefreshPolicyTests {
   @Test("renews 30 s early, at most five times in 30 s, unless told otherwise")
   func defaults() throws {
-    #expect(try TokenRefreshPolicy() == .standard)
-    #expect(TokenRefreshPolicy.standard.leeway == .seconds(30))
-    #expect(TokenRefreshPolicy.standard.maxRefreshes == 5)
-    #expect(TokenRefreshPolicy.standard.window == .seconds(30))
+    try expectEqual(TokenRefreshPolicy(), .standard)
+    expectEqual(TokenRefreshPolicy.standard.leeway, .seconds(30))
+    expectEqual(TokenRefreshPolicy.standard.maxRefreshes, 5)
+    expectEqual(TokenRefreshPolicy.standard.window, .seconds(30))
   }
 }

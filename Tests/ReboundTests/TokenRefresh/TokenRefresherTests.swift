@@ -1,5 +1,6 @@
 import Combine
 import Dispatch
+import Expectations
 import Rebound
 import ReboundTesting
 import Testing
@@ -52,19 +53,20 @@ struct TokenRefresherTests {
   func proactive() throws {
     let refresher = makeRefresher(try TokenRefreshPolicy(leeway: .seconds(10)), lifetime: .seconds(60))
     scheduler.advance(by: .nanoseconds(49_999_999_999))
-    #expect(ask(refresher).values == ["A"])
+    expectEqual(ask(refresher).values, ["A"])
     scheduler.advance(by: .nanoseconds(1))
     let waiting = ask(refresher)
     let next = ask(refresher)
     #expect(waiting.values.isEmpty)
-    #expect(renewal.subscriptionCount == 1)
+    expectEqual(renewal.subscriptionCount, 1)
     renewal.send("B")
-    #expect(waiting.values == ["B"])
-    #expect(next.values == ["B"])
-    #expect(ask(refresher).values == ["B"])
-    #expect(renewal.subscriptionCount == 1)
-    #expect(
-      log.lines == [
+    expectEqual(waiting.values, ["B"])
+    expectEqual(next.values, ["B"])
+    expectEqual(ask(refresher).values, ["B"])
+    expectEqual(renewal.subscriptionCount, 1)
+    expectEqual(
+      log.lines,
+      [
         "credential 1: signed in",
         "credential 1: refresh begins (expiring)",
         "credential 2: refreshed; 2 waiting requests go on",
@@ -79,19 +81,19 @@ struct TokenRefresherTests {
     scheduler.advance(by: 50)
     let early = ask(refresher)
     renewal.send(completion: .failure(.transient))
-    #expect(early.values == ["A"])
+    expectEqual(early.values, ["A"])
     // In the pause after the failure no other refresh begins.
-    #expect(ask(refresher).values == ["A"])
-    #expect(renewal.subscriptionCount == 1)
+    expectEqual(ask(refresher).values, ["A"])
+    expectEqual(renewal.subscriptionCount, 1)
     scheduler.advance(by: 4)
     let second = ask(refresher)
-    #expect(renewal.subscriptionCount == 2)
+    expectEqual(renewal.subscriptionCount, 2)
     scheduler.advance(by: 6)
     renewal.send(completion: .failure(.transient))
-    #expect(second.failure?.reason == .failed)
-    #expect(second.failure?.retryAfter == .seconds(8))
-    #expect(ask(refresher).failure?.retryAfter == .seconds(8))
-    #expect(renewal.subscriptionCount == 2)
+    expectEqual(second.failure?.reason, .failed)
+    expectEqual(second.failure?.retryAfter, .seconds(8))
+    expectEqual(ask(refresher).failure?.retryAfter, .seconds(8))
+    expectEqual(renewal.subscriptionCount, 2)
   }
 
   @Test("hands the new credential to one who was refused with the old, and begins no other refresh")
@@ -100,9 +102,9 @@ struct TokenRefresherTests {
     let old = try #require(current(refresher))
     let first = ask(refresher, insteadOf: old)
     renewal.send("B")
-    #expect(first.values == ["B"])
-    #expect(ask(refresher, insteadOf: old).values == ["B"])
-    #expect(renewal.subscriptionCount == 1)
+    expectEqual(first.values, ["B"])
+    expectEqual(ask(refresher, insteadOf: old).values, ["B"])
+    expectEqual(renewal.subscriptionCount, 1)
   }
 
   // MARK: Failures
@@ -119,20 +121,20 @@ struct TokenRefresherTests {
     for pause in [1, 2, 3, 3] {
       let waiting = ask(refresher, insteadOf: refused)
       renewal.send(completion: .failure(.transient))
-      #expect(waiting.failure?.underlying as? TestFailure == .transient)
-      #expect(waiting.failure?.retryAfter == Duration.seconds(pause))
+      expectEqual(waiting.failure?.underlying as? TestFailure, .transient)
+      expectEqual(waiting.failure?.retryAfter, Duration.seconds(pause))
       let count = renewal.subscriptionCount
-      #expect(ask(refresher, insteadOf: refused).failure?.reason == .failed)
-      #expect(renewal.subscriptionCount == count)
-      #expect(refresher.credential == "A")
+      expectEqual(ask(refresher, insteadOf: refused).failure?.reason, .failed)
+      expectEqual(renewal.subscriptionCount, count)
+      expectEqual(refresher.credential, "A")
       scheduler.advance(by: .seconds(pause))
     }
     let waiting = ask(refresher, insteadOf: refused)
     renewal.send("B")
-    #expect(waiting.values == ["B"])
+    expectEqual(waiting.values, ["B"])
     let again = ask(refresher, insteadOf: current(refresher))
     renewal.send(completion: .failure(.transient))
-    #expect(again.failure?.retryAfter == .seconds(1))
+    expectEqual(again.failure?.retryAfter, .seconds(1))
   }
 
   @Test("waits for as long as the server asks for, and no shorter than without that", arguments: [1, 77])
@@ -140,7 +142,7 @@ struct TokenRefresherTests {
     let refresher = makeRefresher(try TokenRefreshPolicy(cooldown: .seconds(4)))
     let waiting = ask(refresher, insteadOf: current(refresher))
     renewal.send(completion: .failure(.busy(.seconds(seconds))))
-    #expect(waiting.failure?.retryAfter == .seconds(max(seconds, 4)))
+    expectEqual(waiting.failure?.retryAfter, .seconds(max(seconds, 4)))
   }
 
   @Test(
@@ -152,7 +154,7 @@ struct TokenRefresherTests {
     let refresher = makeRefresher(try TokenRefreshPolicy(cooldown: .seconds(4), maxHint: maxHint))
     let waiting = ask(refresher, insteadOf: current(refresher))
     renewal.send(completion: .failure(.busy(.seconds(hint))))
-    #expect(waiting.failure?.retryAfter == .seconds(pause))
+    expectEqual(waiting.failure?.retryAfter, .seconds(pause))
   }
 
   @Test("takes a refresh that finishes without a credential for one that failed for the moment")
@@ -160,7 +162,7 @@ struct TokenRefresherTests {
     let refresher = makeRefresher()
     let waiting = ask(refresher, insteadOf: current(refresher))
     renewal.send(completion: .finished)
-    #expect(waiting.failure?.reason == .failed)
+    expectEqual(waiting.failure?.reason, .failed)
     #expect(waiting.failure?.underlying is RefreshWithoutCredential)
     #expect("\(RefreshWithoutCredential())".contains("let its publisher send one"))
   }
@@ -170,13 +172,13 @@ struct TokenRefresherTests {
     let refresher = makeRefresher()
     let (first, second) = (ask(refresher, insteadOf: current(refresher)), ask(refresher, insteadOf: current(refresher)))
     renewal.send(completion: .failure(.permanent))
-    #expect(first.failure?.reason == .rejected)
-    #expect(second.failure?.reason == .rejected)
-    for _ in 0..<3 { #expect(ask(refresher).failure?.underlying as? TestFailure == .permanent) }
-    #expect(renewal.subscriptionCount == 1)
-    #expect(log.lines.count { $0.contains("rejected") } == 1)
+    expectEqual(first.failure?.reason, .rejected)
+    expectEqual(second.failure?.reason, .rejected)
+    for _ in 0..<3 { expectEqual(ask(refresher).failure?.underlying as? TestFailure, .permanent) }
+    expectEqual(renewal.subscriptionCount, 1)
+    expectEqual(log.lines.count { $0.contains("rejected") }, 1)
     refresher.signIn(with: "B")
-    #expect(ask(refresher).values == ["B"])
+    expectEqual(ask(refresher).values, ["B"])
   }
 
   @Test("refuses more refreshes than there may be, until the first of them is old enough")
@@ -185,16 +187,16 @@ struct TokenRefresherTests {
     for index in 0..<2 {
       let waiting = ask(refresher, insteadOf: current(refresher))
       renewal.send("B\(index)")
-      #expect(waiting.values == ["B\(index)"])
+      expectEqual(waiting.values, ["B\(index)"])
       scheduler.advance(by: 10)
     }
     let refused = ask(refresher, insteadOf: current(refresher))
-    #expect(refused.failure?.reason == .tooManyRefreshes)
-    #expect(refused.failure?.retryAfter == .seconds(10))
-    #expect(log.lines.last == "credential 3: too many refreshes; next in 10.0 seconds")
+    expectEqual(refused.failure?.reason, .tooManyRefreshes)
+    expectEqual(refused.failure?.retryAfter, .seconds(10))
+    expectEqual(log.lines.last, "credential 3: too many refreshes; next in 10.0 seconds")
     scheduler.advance(by: 10)
     _ = ask(refresher, insteadOf: current(refresher))
-    #expect(renewal.subscriptionCount == 3)
+    expectEqual(renewal.subscriptionCount, 3)
   }
 
   // MARK: The session
@@ -205,8 +207,8 @@ struct TokenRefresherTests {
     refresher.signOut()
     refresher.signOut()
     #expect(refresher.credential == nil)
-    #expect(ask(refresher).failure?.reason == .signedOut)
-    #expect(log.lines == ["credential 1: signed in", "signed out; 0 waiting requests fail"])
+    expectEqual(ask(refresher).failure?.reason, .signedOut)
+    expectEqual(log.lines, ["credential 1: signed in", "signed out; 0 waiting requests fail"])
   }
 
   @Test("does not bring a session back with a refresh that ends after the sign-out")
@@ -214,10 +216,10 @@ struct TokenRefresherTests {
     let refresher = makeRefresher()
     let waiting = ask(refresher, insteadOf: current(refresher))
     refresher.signOut()
-    #expect(waiting.failure?.reason == .signedOut)
+    expectEqual(waiting.failure?.reason, .signedOut)
     renewal.send("B")
     #expect(refresher.credential == nil)
-    #expect(log.lines.last == "a refresh ended after its session; its result is dropped")
+    expectEqual(log.lines.last, "a refresh ended after its session; its result is dropped")
   }
 
   @Test("does not mix a refresh of one session into the next")
@@ -225,10 +227,10 @@ struct TokenRefresherTests {
     let refresher = makeRefresher()
     let waiting = ask(refresher, insteadOf: current(refresher))
     refresher.signIn(with: "another user")
-    #expect(waiting.failure?.reason == .signedOut)
+    expectEqual(waiting.failure?.reason, .signedOut)
     renewal.send("B")
-    #expect(refresher.credential == "another user")
-    #expect(ask(refresher).values == ["another user"])
+    expectEqual(refresher.credential, "another user")
+    expectEqual(ask(refresher).values, ["another user"])
   }
 
   @Test("counts the refreshes of a new session from none")
@@ -236,13 +238,13 @@ struct TokenRefresherTests {
     let refresher = makeRefresher(try TokenRefreshPolicy(maxRefreshes: 1, window: .seconds(30)))
     _ = ask(refresher, insteadOf: current(refresher))
     renewal.send("B")
-    #expect(ask(refresher, insteadOf: current(refresher)).failure?.reason == .tooManyRefreshes)
+    expectEqual(ask(refresher, insteadOf: current(refresher)).failure?.reason, .tooManyRefreshes)
     refresher.signIn(with: "another user")
     let waiting = ask(refresher, insteadOf: current(refresher))
     #expect(waiting.failure == nil)
     renewal.send("C")
-    #expect(waiting.values == ["C"])
-    #expect(renewal.subscriptionCount == 2)
+    expectEqual(waiting.values, ["C"])
+    expectEqual(renewal.subscriptionCount, 2)
   }
 
   @Test("lets observers sign out from inside, and tells the events in order")
@@ -252,11 +254,12 @@ struct TokenRefresherTests {
       if case .refreshBegins = event { refresher?.signOut() }
     }
     let waiting = ask(refresher, insteadOf: current(refresher))
-    #expect(waiting.failure?.reason == .signedOut)
+    expectEqual(waiting.failure?.reason, .signedOut)
     renewal.send("B")
     #expect(refresher.credential == nil)
-    #expect(
-      log.lines == [
+    expectEqual(
+      log.lines,
+      [
         "credential 1: signed in",
         "credential 1: refresh begins (refused)",
         "signed out; 1 waiting requests fail",
@@ -276,8 +279,8 @@ struct TokenRefresherTests {
       if credential == "A" { throw TestFailure.permanent }
       return credential
     }
-    #expect(value == "A'")
-    #expect(sent == ["A", "A'"])
+    expectEqual(value, "A'")
+    expectEqual(sent, ["A", "A'"])
   }
 
   @Test("passes a second refusal on, and every other error at once")
@@ -290,15 +293,15 @@ struct TokenRefresherTests {
         throw TestFailure.permanent
       }
     }
-    #expect(sent == 2)
+    expectEqual(sent, 2)
     await #expect(throws: TestFailure.transient) {
       try await refresher.run(when: { $0 as? TestFailure == .permanent }) { _ in
         sent += 1
         throw TestFailure.transient
       }
     }
-    #expect(sent == 3)
-    #expect(refresher.credential == "A'")
+    expectEqual(sent, 3)
+    expectEqual(refresher.credential, "A'")
   }
 
   @Test("runs the function where the caller runs")
@@ -312,7 +315,7 @@ struct TokenRefresherTests {
       if credential == "A" { throw TestFailure.permanent }
       return credential
     }
-    #expect(places.count == 2)
+    expectEqual(places.count, 2)
   }
 
   @Test("throws why there is no credential")
@@ -336,10 +339,10 @@ struct TokenRefresherTests {
     for await _ in waits.stream { break }
     task.cancel()
     await #expect(throws: CancellationError.self) { try await task.value }
-    #expect(refresher.queued == 0)
-    #expect(renewal.cancelCount == 0)
+    expectEqual(refresher.queued, 0)
+    expectEqual(renewal.cancelCount, 0)
     renewal.send("B")
-    #expect(refresher.credential == "B")
+    expectEqual(refresher.credential, "B")
   }
 
   @Test("stops to wait when the time of a function is over, and lets the refresh end")
@@ -375,7 +378,7 @@ struct TokenRefresherTests {
     await #expect(throws: CancellationError.self) {
       try await refresher.run(when: { _ in true }) { _ in throw CancellationError() }
     }
-    #expect(renewal.subscriptionCount == 0)
+    expectEqual(renewal.subscriptionCount, 0)
   }
 
   @Test("refreshes once for a hundred functions that are refused at the same time")
@@ -398,9 +401,9 @@ struct TokenRefresherTests {
       }
       return try await group.reduce(into: []) { $0.append($1) }
     }
-    #expect(values == Array(repeating: "B", count: 100))
-    #expect(refreshes.events == ["A"])
-    #expect(sent.events.count { $0 == "B" } == 100)
+    expectEqual(values, Array(repeating: "B", count: 100))
+    expectEqual(refreshes.events, ["A"])
+    expectEqual(sent.events.count { $0 == "B" }, 100)
   }
 
   private func asyncRefresher(

@@ -1,4 +1,5 @@
 import Dispatch
+import Expectations
 import ReboundTesting
 import Testing
 
@@ -12,31 +13,31 @@ struct BufferTests {
   func keepFull() {
     let recorder = Recorder<Int, TestFailure>(requesting: .none)
     upstream.buffer(size: 3, prefetch: .keepFull, whenFull: .dropNewest).subscribe(recorder)
-    for value in 1...3 { #expect(upstream.send(value) == .none) }
-    #expect(upstream.requests == [.max(3)])
+    for value in 1...3 { expectEqual(upstream.send(value), .none) }
+    expectEqual(upstream.requests, [.max(3)])
 
     recorder.request(.max(2))
-    #expect(recorder.values == [1, 2])
-    #expect(upstream.requests == [.max(3), .max(2)])
+    expectEqual(recorder.values, [1, 2])
+    expectEqual(upstream.requests, [.max(3), .max(2)])
 
     recorder.request(.max(2))
-    #expect(upstream.requests == [.max(3), .max(2), .max(1)])
-    #expect(upstream.send(4) == .max(1))
-    #expect(recorder.values == [1, 2, 3, 4])
-    #expect(upstream.send(5) == .none)
-    #expect(recorder.values == [1, 2, 3, 4])
+    expectEqual(upstream.requests, [.max(3), .max(2), .max(1)])
+    expectEqual(upstream.send(4), .max(1))
+    expectEqual(recorder.values, [1, 2, 3, 4])
+    expectEqual(upstream.send(5), .none)
+    expectEqual(recorder.values, [1, 2, 3, 4])
   }
 
   @Test("by request asks for everything, once")
   func byRequest() {
     let recorder = Recorder<Int, TestFailure>(requesting: .max(1))
     upstream.buffer(size: 3, prefetch: .byRequest, whenFull: .dropNewest).subscribe(recorder)
-    #expect(upstream.send(1) == .none)
-    #expect(upstream.send(2) == .none)
+    expectEqual(upstream.send(1), .none)
+    expectEqual(upstream.send(2), .none)
     recorder.request(.max(5))
 
-    #expect(upstream.requests == [.unlimited])
-    #expect(recorder.values == [1, 2])
+    expectEqual(upstream.requests, [.unlimited])
+    expectEqual(recorder.values, [1, 2])
   }
 
   @Test("the upstream is asked before the subscriber has its subscription, and what it sends at once is kept")
@@ -45,12 +46,12 @@ struct BufferTests {
     upstream.buffer(size: 2, prefetch: .keepFull, whenFull: .dropNewest).subscribe(
       AnySubscriber(receiveSubscription: { _ in requestsAtSubscription = upstream.requests })
     )
-    #expect(requestsAtSubscription == [.max(2)])
+    expectEqual(requestsAtSubscription, [.max(2)])
 
     let recorder = Recorder<Int, Never>(requesting: .max(4))
     (1...9).publisher.eraseToAnyPublisher().buffer(size: 2, prefetch: .keepFull, whenFull: .dropNewest)
       .subscribe(recorder)
-    #expect(recorder.events == [.subscription] + (1...4).map { .value($0) })
+    expectEqual(recorder.events, [.subscription] + (1...4).map { .value($0) })
   }
 
   @Test("a failure that the upstream sends at once comes after the subscription")
@@ -60,8 +61,8 @@ struct BufferTests {
       .buffer(size: 2, prefetch: .keepFull, whenFull: .dropNewest)
       .subscribe(recorder)
 
-    #expect(recorder.entries.count == 2)
-    #expect(recorder.subscriptionCount == 1)
+    expectEqual(recorder.entries.count, 2)
+    expectEqual(recorder.subscriptionCount, 1)
     #expect(throws: TestFailure.expected) { try recorder.completion?.rethrow() }
   }
 
@@ -78,8 +79,8 @@ struct BufferTests {
     newest.request(.unlimited)
     oldest.request(.unlimited)
 
-    #expect(newest.values == [1, 2])
-    #expect(oldest.values == [3, 4])
+    expectEqual(newest.values, [1, 2])
+    expectEqual(oldest.values, [3, 4])
   }
 
   @Test("an overflow cancels the upstream, and fails when the demand of a request is used up, or the values are")
@@ -91,12 +92,12 @@ struct BufferTests {
       for value in 1...5 { upstream.send(value) }
       #expect(recorder.completions.isEmpty)
     }
-    #expect(upstream.connections.map(\.cancelCount) == [1, 1])
+    expectEqual(upstream.connections.map(\.cancelCount), [1, 1])
     some.request(.max(2))
     all.request(.max(9))
 
-    #expect(some.events == [.subscription, .value(1), .value(2), .completion(.failure(.other))])
-    #expect(all.events == [.subscription, .value(1), .value(2), .value(3), .completion(.failure(.other))])
+    expectEqual(some.events, [.subscription, .value(1), .value(2), .completion(.failure(.other))])
+    expectEqual(all.events, [.subscription, .value(1), .value(2), .value(3), .completion(.failure(.other))])
   }
 
   @Test("a buffer of no size delivers what is asked for, and fails at once on what is not")
@@ -106,8 +107,8 @@ struct BufferTests {
     upstream.send(1)
     upstream.send(2)
 
-    #expect(recorder.events == [.subscription, .value(1), .completion(.failure(.other))])
-    #expect(upstream.cancelCount == 1)
+    expectEqual(recorder.events, [.subscription, .value(1), .completion(.failure(.other))])
+    expectEqual(upstream.cancelCount, 1)
   }
 
   @Test("a buffer of no size that keeps itself full asks for nothing, and not for no values either")
@@ -115,8 +116,8 @@ struct BufferTests {
     let recorder = Recorder<Int, TestFailure>(requesting: .max(1))
     upstream.buffer(size: 0, prefetch: .keepFull, whenFull: .dropNewest).subscribe(recorder)
     #expect(upstream.requests.isEmpty)
-    #expect(upstream.send(1) == .max(1))
-    #expect(recorder.values == [1])
+    expectEqual(upstream.send(1), .max(1))
+    expectEqual(recorder.values, [1])
   }
 
   @Test("a buffer of no size keeps no value, not in place of the oldest either")
@@ -125,10 +126,10 @@ struct BufferTests {
     upstream.buffer(size: 0, prefetch: .byRequest, whenFull: .dropOldest).subscribe(recorder)
     upstream.send(1)
     recorder.request(.max(1))
-    #expect(recorder.events == [.subscription])
+    expectEqual(recorder.events, [.subscription])
 
     upstream.send(2)
-    #expect(recorder.values == [2])
+    expectEqual(recorder.values, [2])
   }
 
   @Test("a failure of the upstream comes at once, and values kept are lost")
@@ -139,7 +140,7 @@ struct BufferTests {
     upstream.send(completion: .failure(.expected))
     recorder.request(.max(1))
 
-    #expect(recorder.events == [.subscription, .completion(.failure(.expected))])
+    expectEqual(recorder.events, [.subscription, .completion(.failure(.expected))])
   }
 
   @Test("a normal end comes after the values kept, upon one request more")
@@ -150,12 +151,12 @@ struct BufferTests {
     upstream.send(completion: .finished)
     upstream.send(completion: .failure(.other))
     recorder.request(.max(1))
-    #expect(recorder.values == [1])
+    expectEqual(recorder.values, [1])
     #expect(recorder.completions.isEmpty)
 
     recorder.request(.max(1))
-    #expect(recorder.completions == [.finished])
-    #expect(upstream.requests == [.max(3)])
+    expectEqual(recorder.completions, [.finished])
+    expectEqual(upstream.requests, [.max(3)])
   }
 
   @Test("with demand left a normal end comes at once")
@@ -165,7 +166,7 @@ struct BufferTests {
     upstream.send(1)
     upstream.send(completion: .finished)
 
-    #expect(recorder.events == [.subscription, .value(1), .completion(.finished)])
+    expectEqual(recorder.events, [.subscription, .value(1), .completion(.finished)])
   }
 
   @Test("demand that comes with an answer or from inside a value is served in the same drain, one value at a time")
@@ -186,10 +187,10 @@ struct BufferTests {
     for value in 1...3 { upstream.send(value) }
     recorder.request(.max(1))
 
-    #expect(recorder.values == [1, 2, 3])
-    #expect(deepest == 1)
-    #expect(upstream.requests == [.max(9), .max(3)])
-    #expect(upstream.send(4) == .max(1))
+    expectEqual(recorder.values, [1, 2, 3])
+    expectEqual(deepest, 1)
+    expectEqual(upstream.requests, [.max(9), .max(3)])
+    expectEqual(upstream.send(4), .max(1))
   }
 
   @Test("a value sent from inside a value comes after it, and counts for the upstream's demand")
@@ -197,14 +198,14 @@ struct BufferTests {
     let recorder = Recorder<Int, TestFailure>(
       requesting: .unlimited,
       answering: { value, _ in
-        if value == 1 { #expect(self.upstream.send(2) == .none) }
+        if value == 1 { expectEqual(self.upstream.send(2), .none) }
         return .none
       }
     )
     upstream.buffer(size: 9, prefetch: .keepFull, whenFull: .dropNewest).subscribe(recorder)
 
-    #expect(upstream.send(1) == .max(2))
-    #expect(recorder.values == [1, 2])
+    expectEqual(upstream.send(1), .max(2))
+    expectEqual(recorder.values, [1, 2])
   }
 
   @Test("values sent from inside a value take no room if they were asked for; those beyond that do")
@@ -218,10 +219,10 @@ struct BufferTests {
     )
     upstream.buffer(size: 1, prefetch: .byRequest, whenFull: .dropNewest).subscribe(recorder)
     upstream.send(1)
-    #expect(recorder.values == [1, 2, 3])
+    expectEqual(recorder.values, [1, 2, 3])
 
     recorder.request(.unlimited)
-    #expect(recorder.values == [1, 2, 3, 4])
+    expectEqual(recorder.values, [1, 2, 3, 4])
   }
 
   @Test(
@@ -238,10 +239,10 @@ struct BufferTests {
     )
     upstream.buffer(size: size, prefetch: .byRequest, whenFull: .dropOldest).subscribe(recorder)
     upstream.send(1)
-    #expect(recorder.values == [1, 2, 3, 4])
+    expectEqual(recorder.values, [1, 2, 3, 4])
 
     recorder.request(.unlimited)
-    #expect(recorder.values == [1, 2, 3, 4] + kept)
+    expectEqual(recorder.values, [1, 2, 3, 4] + kept)
   }
 
   @Test("a buffer does not overflow by what is sent from inside a value while everything was asked for")
@@ -256,8 +257,8 @@ struct BufferTests {
     upstream.buffer(size: 0, prefetch: .byRequest, whenFull: .customError { .other }).subscribe(recorder)
     upstream.send(1)
 
-    #expect(recorder.events == [.subscription] + (1...5).map { .value($0) })
-    #expect(upstream.cancelCount == 0)
+    expectEqual(recorder.events, [.subscription] + (1...5).map { .value($0) })
+    expectEqual(upstream.cancelCount, 0)
   }
 
   @Test("a buffer keeps its bound while everything was asked for and another thread is faster than the drain")
@@ -280,7 +281,7 @@ struct BufferTests {
     }
     upstream.send(1)
 
-    #expect(recorder.values == [1, 2, 3])
+    expectEqual(recorder.values, [1, 2, 3])
   }
 
   @Test("a cancel from inside a value stops the delivery and drops the rest")
@@ -296,9 +297,9 @@ struct BufferTests {
     for value in 1...3 { upstream.send(value) }
     recorder.request(.unlimited)
 
-    #expect(recorder.values == [1])
-    #expect(upstream.cancelCount == 1)
-    #expect(upstream.requests == [.max(9)])
+    expectEqual(recorder.values, [1])
+    expectEqual(upstream.cancelCount, 1)
+    expectEqual(upstream.requests, [.max(9)])
   }
 
   @Test("a cancel lets go of what is kept, whoever still holds the subscription")
@@ -330,7 +331,7 @@ struct BufferTests {
     subscriber?.receive(subscription: SubscriptionSpy())
     _ = subscriber?.receive(2)
 
-    #expect(recorder.events == [.subscription, .value(2)])
+    expectEqual(recorder.events, [.subscription, .value(2)])
   }
 
   @Test("values after a normal end are kept and delivered before it")
@@ -345,7 +346,7 @@ struct BufferTests {
     _ = subscriber?.receive(2)
     recorder.request(.max(3))
 
-    #expect(recorder.events == [.subscription, .value(1), .value(2), .completion(.finished)])
+    expectEqual(recorder.events, [.subscription, .value(1), .value(2), .completion(.finished)])
   }
 
   @Test("a failure of the upstream from inside a value drops what waits, also what was asked for")
@@ -361,7 +362,7 @@ struct BufferTests {
     for value in 1...3 { upstream.send(value) }
     recorder.request(.max(3))
 
-    #expect(recorder.events == [.subscription, .value(1), .completion(.failure(.expected))])
+    expectEqual(recorder.events, [.subscription, .value(1), .completion(.failure(.expected))])
   }
 
   @Test("a cancel before the subscription, by who takes the subscriber for one, changes nothing")
@@ -377,8 +378,8 @@ struct BufferTests {
     })
     .buffer(size: 3, prefetch: .keepFull, whenFull: .dropNewest).subscribe(recorder)
 
-    #expect(spy.cancelCount == 0)
-    #expect(recorder.values == [1])
+    expectEqual(spy.cancelCount, 0)
+    expectEqual(recorder.values, [1])
   }
 
   @Test("a negative size stops the process")
@@ -402,7 +403,7 @@ struct BufferTests {
     }
     recorder.request(.unlimited)
 
-    #expect(recorder.values == Array(0..<sent))
+    expectEqual(recorder.values, Array(0..<sent))
   }
 
   @Test("no value and no request is lost when they come from two threads")
@@ -416,7 +417,7 @@ struct BufferTests {
       }
     }
 
-    #expect(recorder.values == Array(0..<count))
+    expectEqual(recorder.values, Array(0..<count))
   }
 
   @Test("requests for no values change nothing, and strategies compare")
@@ -427,7 +428,7 @@ struct BufferTests {
     recorder.request(.none)
 
     #expect(recorder.values.isEmpty)
-    #expect(Set([Publishers.PrefetchStrategy.keepFull, .byRequest, .keepFull]).count == 2)
+    expectEqual(Set([Publishers.PrefetchStrategy.keepFull, .byRequest, .keepFull]).count, 2)
   }
 
   @Test("it holds one subscription, cancels it once and lets go")
@@ -453,8 +454,8 @@ struct BufferTests {
     subscriber?.receive(subscription: spy)
     _ = subscriber?.receive(1)
     recorder.request(.max(2))
-    #expect(recorder.values == [1])
+    expectEqual(recorder.values, [1])
     #expect(spy.requests == [.max(2)] && spy.cancelCount == 1)
-    #expect(subscriber?.receive(2) == Subscribers.Demand.none)
+    expectEqual(subscriber?.receive(2), Subscribers.Demand.none)
   }
 }

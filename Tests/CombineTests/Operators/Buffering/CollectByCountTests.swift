@@ -1,4 +1,5 @@
 import Combine
+import Expectations
 import ReboundTesting
 import Testing
 
@@ -11,12 +12,12 @@ struct CollectByCountTests {
     upstream.collect(2).subscribe(recorder)
     recorder.request(.unlimited)
 
-    #expect(upstream.send(1) == .none)
-    #expect(upstream.send(2) == .max(6))
-    #expect(upstream.send(3) == .none)
+    expectEqual(upstream.send(1), .none)
+    expectEqual(upstream.send(2), .max(6))
+    expectEqual(upstream.send(3), .none)
 
-    #expect(upstream.requests == [.max(4), .unlimited])
-    #expect(recorder.values == [[1, 2]])
+    expectEqual(upstream.requests, [.max(4), .unlimited])
+    expectEqual(recorder.values, [[1, 2]])
   }
 
   @Test("a normal end publishes the rest without demand, and an end without a rest publishes nothing")
@@ -30,9 +31,9 @@ struct CollectByCountTests {
     collected.subscribe(second)
     upstream.send(completion: .finished)
 
-    #expect(first.values == [[1, 2], [3]])
+    expectEqual(first.values, [[1, 2], [3]])
     #expect(first.isFinished)
-    #expect(second.events == [.subscription, .completion(.finished)])
+    expectEqual(second.events, [.subscription, .completion(.finished)])
   }
 
   @Test("a failure drops the rest")
@@ -43,7 +44,7 @@ struct CollectByCountTests {
     upstream.send(1)
     upstream.send(completion: .failure(.expected))
 
-    #expect(recorder.events == [.subscription, .completion(.failure(.expected))])
+    expectEqual(recorder.events, [.subscription, .completion(.failure(.expected))])
   }
 
   @Test("values before the subscription and after a cancel are ignored")
@@ -51,13 +52,13 @@ struct CollectByCountTests {
     var subscriber: AnySubscriber<Int, TestFailure>?
     let recorder = Recorder<[Int], TestFailure>()
     TestPublisher<Int, TestFailure>(handingOver: { subscriber = $0 }).collect(1).subscribe(recorder)
-    #expect(subscriber?.receive(1) == Subscribers.Demand.none)
+    expectEqual(subscriber?.receive(1), Subscribers.Demand.none)
     subscriber?.receive(subscription: SubscriptionSpy())
     _ = subscriber?.receive(2)
     recorder.cancel()
     _ = subscriber?.receive(3)
 
-    #expect(recorder.values == [[2]])
+    expectEqual(recorder.values, [[2]])
   }
 
   @Test("a value that is sent from inside an array goes into the next one")
@@ -70,13 +71,13 @@ struct CollectByCountTests {
     subject.collect(2).subscribe(recorder)
     for value in [1, 2, 4] { subject.send(value) }
 
-    #expect(recorder.values == [[1, 2], [3, 4]])
+    expectEqual(recorder.values, [[1, 2], [3, 4]])
   }
 
   @Test("publishers of equal parts are equal")
   func equality() {
     typealias Arrays = Publishers.CollectByCount<Just<Int>>
-    #expect(Arrays(upstream: Just(1), count: 2) == Arrays(upstream: Just(1), count: 2))
+    expectEqual(Arrays(upstream: Just(1), count: 2), Arrays(upstream: Just(1), count: 2))
     #expect(Arrays(upstream: Just(1), count: 2) != Arrays(upstream: Just(1), count: 3))
   }
 

@@ -1,4 +1,5 @@
 import Combine
+import Expectations
 import ReboundTesting
 import Testing
 
@@ -10,14 +11,14 @@ struct CompactMapTests {
     let recorder = Recorder<Int, TestFailure>(requesting: .max(2), answering: { _, _ in .max(3) })
     upstream.compactMap { Int($0) }.subscribe(recorder)
 
-    #expect(upstream.send("1") == .max(3))
-    #expect(upstream.send("one") == .max(1))
-    #expect(upstream.send("2") == .max(3))
+    expectEqual(upstream.send("1"), .max(3))
+    expectEqual(upstream.send("one"), .max(1))
+    expectEqual(upstream.send("2"), .max(3))
     upstream.send(completion: .failure(.expected))
 
-    #expect(upstream.requests == [.max(2)])
-    #expect(recorder.values == [1, 2])
-    #expect(recorder.completion == .failure(.expected))
+    expectEqual(upstream.requests, [.max(2)])
+    expectEqual(recorder.values, [1, 2])
+    expectEqual(recorder.completion, .failure(.expected))
   }
 
   @Test("a finite demand is filled by values that are not nil")
@@ -25,7 +26,7 @@ struct CompactMapTests {
     let recorder = Recorder<Int, Never>(requesting: .max(2))
     ["a", "1", "b", "c", "2", "3"].map { $0 }.publisher.eraseToAnyPublisher().compactMap { Int($0) }.subscribe(recorder)
 
-    #expect(recorder.values == [1, 2])
+    expectEqual(recorder.values, [1, 2])
     #expect(!recorder.isFinished)
   }
 
@@ -37,11 +38,11 @@ struct CompactMapTests {
     let recorder = Recorder<String, TestFailure>()
     fused.subscribe(recorder)
 
-    #expect(upstream.send(0) == .max(1))
-    #expect(upstream.send(1) == .max(1))
-    #expect(upstream.send(2) == .none)
+    expectEqual(upstream.send(0), .max(1))
+    expectEqual(upstream.send(1), .max(1))
+    expectEqual(upstream.send(2), .none)
 
-    #expect(recorder.values == ["4"])
+    expectEqual(recorder.values, ["4"])
   }
 
   @Test("a map after it makes one publisher over the first upstream")
@@ -52,10 +53,10 @@ struct CompactMapTests {
     let recorder = Recorder<String, TestFailure>()
     fused.subscribe(recorder)
 
-    #expect(upstream.send(0) == .max(1))
-    #expect(upstream.send(1) == .none)
+    expectEqual(upstream.send(0), .max(1))
+    expectEqual(upstream.send(1), .none)
 
-    #expect(recorder.values == ["<1>"])
+    expectEqual(recorder.values, ["<1>"])
   }
 
   @Test("the upstream's own subscription and every event pass")
@@ -77,13 +78,13 @@ struct TryCompactMapTests {
     let recorder = Recorder<String, any Error>(requesting: .max(2), answering: { _, _ in .max(3) })
     upstream.tryCompactMap(text).subscribe(recorder)
 
-    #expect(upstream.send(1) == .max(3))
-    #expect(upstream.send(0) == .max(1))
+    expectEqual(upstream.send(1), .max(3))
+    expectEqual(upstream.send(0), .max(1))
     upstream.send(completion: .finished)
-    #expect(upstream.send(1) == .none)
+    expectEqual(upstream.send(1), .none)
 
-    #expect(upstream.requests == [.max(2)])
-    #expect(recorder.values == ["<1>"])
+    expectEqual(upstream.requests, [.max(2)])
+    expectEqual(recorder.values, ["<1>"])
     #expect(recorder.isFinished)
   }
 
@@ -97,8 +98,8 @@ struct TryCompactMapTests {
     upstream.send(1)
     upstream.send(-1)
 
-    #expect(recorder.values == ["<1>"])
-    #expect(cancelCountAtEnd == 1)
+    expectEqual(recorder.values, ["<1>"])
+    expectEqual(cancelCountAtEnd, 1)
     #expect(throws: TestFailure.expected) { try recorder.completion?.rethrow() }
   }
 
@@ -113,12 +114,12 @@ struct TryCompactMapTests {
     let recorder = Recorder<Int, any Error>()
     fused.subscribe(recorder)
 
-    #expect(upstream.send(0) == .max(1))
-    #expect(upstream.send(2) == .max(1))
-    #expect(upstream.send(10) == .none)
+    expectEqual(upstream.send(0), .max(1))
+    expectEqual(upstream.send(2), .max(1))
+    expectEqual(upstream.send(10), .none)
     upstream.send(3)
 
-    #expect(recorder.values == [4])
+    expectEqual(recorder.values, [4])
     #expect(throws: TestFailure.other) { try recorder.completion?.rethrow() }
   }
 

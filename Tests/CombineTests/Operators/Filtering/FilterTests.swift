@@ -1,4 +1,5 @@
 import Combine
+import Expectations
 import ReboundTesting
 import Testing
 
@@ -10,13 +11,13 @@ struct FilterTests {
     let recorder = Recorder<Int, TestFailure>(requesting: .max(2), answering: { _, _ in .max(3) })
     upstream.filter { $0 > 1 }.subscribe(recorder)
 
-    #expect(upstream.send(1) == .max(1))
-    #expect(upstream.send(2) == .max(3))
+    expectEqual(upstream.send(1), .max(1))
+    expectEqual(upstream.send(2), .max(3))
     upstream.send(completion: .failure(.expected))
 
-    #expect(upstream.requests == [.max(2)])
-    #expect(recorder.values == [2])
-    #expect(recorder.completion == .failure(.expected))
+    expectEqual(upstream.requests, [.max(2)])
+    expectEqual(recorder.values, [2])
+    expectEqual(recorder.completion, .failure(.expected))
   }
 
   @Test("a finite demand is filled by values that are accepted")
@@ -24,7 +25,7 @@ struct FilterTests {
     let recorder = Recorder<Int, Never>(requesting: .max(2))
     Publishers.Filter(upstream: (1...10).publisher) { $0.isMultiple(of: 3) }.subscribe(recorder)
 
-    #expect(recorder.values == [3, 6])
+    expectEqual(recorder.values, [3, 6])
     #expect(!recorder.isFinished)
   }
 
@@ -42,8 +43,8 @@ struct FilterTests {
     fused.subscribe(recorder)
     for value in 1...3 { upstream.send(value) }
 
-    #expect(seen == [2, 3])
-    #expect(recorder.values == [2])
+    expectEqual(seen, [2, 3])
+    expectEqual(recorder.values, [2])
   }
 
   @Test("the upstream's own subscription and every event pass")
@@ -65,13 +66,13 @@ struct TryFilterTests {
     let recorder = Recorder<Int, any Error>(requesting: .max(2), answering: { _, _ in .max(3) })
     upstream.tryFilter(isPositive).subscribe(recorder)
 
-    #expect(upstream.send(0) == .max(1))
-    #expect(upstream.send(1) == .max(3))
+    expectEqual(upstream.send(0), .max(1))
+    expectEqual(upstream.send(1), .max(3))
     upstream.send(completion: .finished)
-    #expect(upstream.send(1) == .none)
+    expectEqual(upstream.send(1), .none)
 
-    #expect(upstream.requests == [.max(2)])
-    #expect(recorder.values == [1])
+    expectEqual(upstream.requests, [.max(2)])
+    expectEqual(recorder.values, [1])
     #expect(recorder.isFinished)
   }
 
@@ -82,9 +83,9 @@ struct TryFilterTests {
     let recorder = Recorder<Int, any Error>(whenCompleted: { order.append("cancelled: \(upstream.cancelCount)") })
     upstream.tryFilter(isPositive).subscribe(recorder)
 
-    #expect(upstream.send(-1) == .none)
+    expectEqual(upstream.send(-1), .none)
 
-    #expect(order == ["cancelled: 1"])
+    expectEqual(order, ["cancelled: 1"])
     #expect(throws: TestFailure.expected) { try recorder.completion?.rethrow() }
   }
 
@@ -97,8 +98,8 @@ struct TryFilterTests {
     fused.subscribe(recorder)
     for value in [-1, 0, 1, 2, 3] { upstream.send(value) }
 
-    #expect(recorder.values == [1])
-    #expect(upstream.cancelCount == 0)
+    expectEqual(recorder.values, [1])
+    expectEqual(upstream.cancelCount, 0)
   }
 
   @Test("it is a subscription of its own, and lets go of both sides at the end")

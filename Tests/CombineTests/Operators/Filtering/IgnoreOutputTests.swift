@@ -1,4 +1,5 @@
 import Combine
+import Expectations
 import ReboundTesting
 import Testing
 
@@ -10,12 +11,12 @@ struct IgnoreOutputTests {
     let recorder = Recorder<Never, TestFailure>(requesting: .none)
     upstream.ignoreOutput().subscribe(recorder)
 
-    #expect(upstream.requests == [.unlimited])
-    #expect(upstream.send(1) == .none)
+    expectEqual(upstream.requests, [.unlimited])
+    expectEqual(upstream.send(1), .none)
     upstream.send(completion: .failure(.expected))
 
     #expect(recorder.values.isEmpty)
-    #expect(recorder.completion == .failure(.expected))
+    expectEqual(recorder.completion, .failure(.expected))
   }
 
   @Test("requests of the subscriber pass as well, before its own if made at the subscription")
@@ -25,13 +26,13 @@ struct IgnoreOutputTests {
     upstream.ignoreOutput().subscribe(recorder)
     recorder.request(.max(3))
 
-    #expect(upstream.requests == [.max(2), .unlimited, .max(3)])
+    expectEqual(upstream.requests, [.max(2), .unlimited, .max(3)])
   }
 
   @Test("publishers over equal upstreams are equal")
   func equality() {
     typealias End = Publishers.IgnoreOutput<Just<Int>>
-    #expect(End(upstream: Just(1)) == End(upstream: Just(1)))
+    expectEqual(End(upstream: Just(1)), End(upstream: Just(1)))
     #expect(End(upstream: Just(1)) != End(upstream: Just(2)))
   }
 

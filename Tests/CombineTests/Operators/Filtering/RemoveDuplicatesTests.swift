@@ -1,3 +1,4 @@
+import Expectations
 import ReboundTesting
 import Testing
 
@@ -11,15 +12,15 @@ struct RemoveDuplicatesTests {
     let recorder = Recorder<Int, TestFailure>(requesting: .max(2), answering: { _, _ in .max(3) })
     upstream.removeDuplicates().subscribe(recorder)
 
-    #expect(upstream.send(1) == .max(3))
-    #expect(upstream.send(1) == .max(1))
-    #expect(upstream.send(2) == .max(3))
-    #expect(upstream.send(1) == .max(3))
+    expectEqual(upstream.send(1), .max(3))
+    expectEqual(upstream.send(1), .max(1))
+    expectEqual(upstream.send(2), .max(3))
+    expectEqual(upstream.send(1), .max(3))
     upstream.send(completion: .failure(.expected))
 
-    #expect(upstream.requests == [.max(2)])
-    #expect(recorder.values == [1, 2, 1])
-    #expect(recorder.completion == .failure(.expected))
+    expectEqual(upstream.requests, [.max(2)])
+    expectEqual(recorder.values, [1, 2, 1])
+    expectEqual(recorder.completion, .failure(.expected))
   }
 
   @Test("the closure compares with the last value published, not with the last one seen")
@@ -34,8 +35,8 @@ struct RemoveDuplicatesTests {
     .subscribe(recorder)
     for value in [1, 2, 3, 4, 5] { upstream.send(value) }
 
-    #expect(compared == [[1, 2], [1, 3], [1, 4], [4, 5]])
-    #expect(recorder.values == [1, 4])
+    expectEqual(compared, [[1, 2], [1, 3], [1, 4], [4, 5]])
+    expectEqual(recorder.values, [1, 4])
   }
 
   @Test("each subscriber has a memory of its own")
@@ -45,8 +46,8 @@ struct RemoveDuplicatesTests {
     publisher.subscribe(first)
     publisher.subscribe(second)
 
-    #expect(first.values == [1, 2])
-    #expect(second.values == [1, 2])
+    expectEqual(first.values, [1, 2])
+    expectEqual(second.values, [1, 2])
   }
 
   @Test("a value sent from inside the comparison finds the memory as it was before, and is delivered first")
@@ -66,7 +67,7 @@ struct RemoveDuplicatesTests {
     subject.send(2)
     subject.send(2)
 
-    #expect(recorder.values == [1, 7, 2])
+    expectEqual(recorder.values, [1, 7, 2])
   }
 
   @Test("a cancel from inside a value ends it")
@@ -81,9 +82,9 @@ struct RemoveDuplicatesTests {
     upstream.send(2)
     upstream.send(completion: .finished)
 
-    #expect(recorder.values == [1])
+    expectEqual(recorder.values, [1])
     #expect(recorder.completions.isEmpty)
-    #expect(upstream.cancelCount == 1)
+    expectEqual(upstream.cancelCount, 1)
   }
 
   @Test("it is a subscription of its own, and lets go of both sides at the end")
@@ -99,7 +100,7 @@ struct RemoveDuplicatesTests {
     (subscriber?.erased.subject as? any Cancellable)?.cancel()
     subscriber?.receive(subscription: subscription)
 
-    #expect(subscription.cancelCount == 1)
+    expectEqual(subscription.cancelCount, 1)
   }
 
   @Test("a value before the subscription stops the process")
@@ -127,7 +128,7 @@ struct TryRemoveDuplicatesTests {
     upstream.tryRemoveDuplicates { if $1 == 3 { throw TestFailure.expected } else { $0 == $1 } }.subscribe(recorder)
     for value in [1, 1, 2, 3, 4] { upstream.send(value) }
 
-    #expect(recorder.values == [1, 2])
+    expectEqual(recorder.values, [1, 2])
     #expect(upstream.cancelCount == 1 && cancelCountAtEnd == 1)
     #expect(throws: TestFailure.expected) { try recorder.completion?.rethrow() }
   }

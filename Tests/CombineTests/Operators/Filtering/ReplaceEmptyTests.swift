@@ -1,4 +1,5 @@
 import Combine
+import Expectations
 import ReboundTesting
 import Testing
 
@@ -11,8 +12,8 @@ struct ReplaceEmptyTests {
     upstream.replaceEmpty(with: 42).subscribe(recorder)
     upstream.send(completion: .finished)
 
-    #expect(recorder.events == [.subscription, .value(42), .completion(.finished)])
-    #expect(upstream.cancelCount == 0)
+    expectEqual(recorder.events, [.subscription, .value(42), .completion(.finished)])
+    expectEqual(upstream.cancelCount, 0)
   }
 
   @Test("the replacement waits for the first request, and comes once")
@@ -36,7 +37,7 @@ struct ReplaceEmptyTests {
 
     held?.request(.max(2))
     held?.request(.max(2))
-    #expect(events == ["42", "end"])
+    expectEqual(events, ["42", "end"])
   }
 
   @Test("values pass with the subscriber's answers, and nothing is replaced after them")
@@ -44,12 +45,12 @@ struct ReplaceEmptyTests {
     let upstream = TestPublisher<Int, TestFailure>()
     let recorder = Recorder<Int, TestFailure>(requesting: .max(2), answering: { _, _ in .max(3) })
     upstream.replaceEmpty(with: 42).subscribe(recorder)
-    #expect(upstream.send(1) == .max(3))
+    expectEqual(upstream.send(1), .max(3))
     upstream.send(completion: .finished)
     upstream.send(completion: .finished)
-    #expect(upstream.send(2) == .none)
+    expectEqual(upstream.send(2), .none)
 
-    #expect(recorder.events == [.subscription, .value(1), .completion(.finished)])
+    expectEqual(recorder.events, [.subscription, .value(1), .completion(.finished)])
   }
 
   @Test("the subscriber's requests pass, and everything is asked for besides, once it has its subscription")
@@ -59,7 +60,7 @@ struct ReplaceEmptyTests {
     upstream.replaceEmpty(with: 42).subscribe(recorder)
     recorder.request(.max(3))
 
-    #expect(upstream.requests == [.max(2), .unlimited, .max(3)])
+    expectEqual(upstream.requests, [.max(2), .unlimited, .max(3)])
   }
 
   @Test("a failure passes at once and is not replaced")
@@ -70,7 +71,7 @@ struct ReplaceEmptyTests {
     upstream.send(completion: .failure(.expected))
     recorder.request(.max(1))
 
-    #expect(recorder.events == [.subscription, .completion(.failure(.expected))])
+    expectEqual(recorder.events, [.subscription, .completion(.failure(.expected))])
   }
 
   @Test("nothing is replaced after a cancel, and no end follows one from inside the replacement")
@@ -96,7 +97,7 @@ struct ReplaceEmptyTests {
     upstream.replaceEmpty(with: 42).subscribe(subscriber)
     held?.request(.max(1))
     upstream.send(completion: .finished)
-    #expect(events == ["42"])
+    expectEqual(events, ["42"])
   }
 
   @Test("the subscriber has its subscription when the upstream's comes, and events before that are ignored")
@@ -108,7 +109,7 @@ struct ReplaceEmptyTests {
     subscriber?.receive(completion: .finished)
     #expect(recorder.events.isEmpty)
     subscriber?.receive(subscription: SubscriptionSpy())
-    #expect(recorder.events == [.subscription])
+    expectEqual(recorder.events, [.subscription])
   }
 
   @Test("after a cancel from inside the subscription nothing is asked for")
@@ -117,13 +118,13 @@ struct ReplaceEmptyTests {
     upstream.replaceEmpty(with: 42).subscribe(AnySubscriber(receiveSubscription: { $0.cancel() }))
 
     #expect(upstream.requests.isEmpty)
-    #expect(upstream.cancelCount == 1)
+    expectEqual(upstream.cancelCount, 1)
   }
 
   @Test("publishers of equal parts are equal")
   func equality() {
     typealias Stand = Publishers.ReplaceEmpty<Just<Int>>
-    #expect(Stand(upstream: Just(1), output: 2) == Stand(upstream: Just(1), output: 2))
+    expectEqual(Stand(upstream: Just(1), output: 2), Stand(upstream: Just(1), output: 2))
     #expect(Stand(upstream: Just(1), output: 2) != Stand(upstream: Just(1), output: 3))
   }
 

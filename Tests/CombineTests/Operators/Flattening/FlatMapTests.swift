@@ -1,4 +1,5 @@
 import Combine
+import Expectations
 import ReboundTesting
 import Testing
 
@@ -18,30 +19,30 @@ struct FlatMapTests {
     outer.flatMap { Just($0) }.subscribe(
       AnySubscriber<Int, Never>(receiveSubscription: { order.append("downstream \($0)") })
     )
-    #expect(order == ["downstream FlatMap", "upstream"])
+    expectEqual(order, ["downstream FlatMap", "upstream"])
   }
 
   @Test("values of all publishers made arrive as they come, and the end after the last of them")
   func values() {
     let recorder = Recorder<Int, TestFailure>()
     outer.flatMap { $0 }.subscribe(recorder)
-    #expect(outer.send(first) == .none)
+    expectEqual(outer.send(first), .none)
     outer.send(second)
-    #expect(outer.requests == [.unlimited])
-    #expect(first.requests == [.unlimited])
-    #expect(second.requests == [.unlimited])
+    expectEqual(outer.requests, [.unlimited])
+    expectEqual(first.requests, [.unlimited])
+    expectEqual(second.requests, [.unlimited])
 
-    #expect(first.send(1) == .none)
+    expectEqual(first.send(1), .none)
     second.send(2)
     first.send(3)
-    #expect(recorder.values == [1, 2, 3])
+    expectEqual(recorder.values, [1, 2, 3])
 
     outer.send(completion: .finished)
     first.send(completion: .finished)
     #expect(recorder.completion == nil)
     second.send(completion: .finished)
-    #expect(recorder.completions == [.finished])
-    #expect(outer.cancelCount + first.cancelCount + second.cancelCount == 0)
+    expectEqual(recorder.completions, [.finished])
+    expectEqual(outer.cancelCount + first.cancelCount + second.cancelCount, 0)
   }
 
   @Test(
@@ -52,21 +53,21 @@ struct FlatMapTests {
     outer.flatMap { $0 }.subscribe(recorder)
     outer.send(first)
     outer.send(second)
-    #expect(first.requests == [.max(1)])
-    #expect(second.send(20) == .none)
-    #expect(first.send(10) == .none)
-    #expect(recorder.values == [])
+    expectEqual(first.requests, [.max(1)])
+    expectEqual(second.send(20), .none)
+    expectEqual(first.send(10), .none)
+    expectEqual(recorder.values, [])
 
     recorder.request(.max(1))
-    #expect(recorder.values == [20])
-    #expect(second.requests == [.max(1), .max(1)])
-    #expect(first.requests == [.max(1)])
+    expectEqual(recorder.values, [20])
+    expectEqual(second.requests, [.max(1), .max(1)])
+    expectEqual(first.requests, [.max(1)])
 
     recorder.request(.max(2))
-    #expect(recorder.values == [20, 10])
-    #expect(first.send(11) == .max(1))
-    #expect(first.send(12) == .none)
-    #expect(recorder.values == [20, 10, 11])
+    expectEqual(recorder.values, [20, 10])
+    expectEqual(first.send(11), .max(1))
+    expectEqual(first.send(12), .none)
+    expectEqual(recorder.values, [20, 10, 11])
   }
 
   @Test("once there is no limit, what waits is delivered and all publishers made are told")
@@ -75,15 +76,15 @@ struct FlatMapTests {
     outer.flatMap { $0 }.subscribe(recorder)
     outer.send(first)
     outer.send(second)
-    #expect(first.send(1) == .max(1))
+    expectEqual(first.send(1), .max(1))
     first.send(2)
     second.send(3)
     recorder.request(.unlimited)
-    #expect(recorder.values == [1, 2, 3])
-    #expect(first.requests == [.max(1), .unlimited])
-    #expect(second.requests == [.max(1), .unlimited])
-    #expect(first.send(4) == .none)
-    #expect(recorder.values == [1, 2, 3, 4])
+    expectEqual(recorder.values, [1, 2, 3])
+    expectEqual(first.requests, [.max(1), .unlimited])
+    expectEqual(second.requests, [.max(1), .unlimited])
+    expectEqual(first.send(4), .none)
+    expectEqual(recorder.values, [1, 2, 3, 4])
   }
 
   @Test("unlimited demand returned for a value counts like a request")
@@ -92,9 +93,9 @@ struct FlatMapTests {
     outer.flatMap { $0 }.subscribe(recorder)
     outer.send(first)
     first.send(1)
-    #expect(first.requests == [.max(1), .unlimited])
+    expectEqual(first.requests, [.max(1), .unlimited])
     first.send(2)
-    #expect(recorder.values == [1, 2])
+    expectEqual(recorder.values, [1, 2])
   }
 
   @Test("demand returned for a value releases what waits")
@@ -104,7 +105,7 @@ struct FlatMapTests {
     outer.send(first)
     for value in 1...4 { first.send(value) }
     recorder.request(.max(1))
-    #expect(recorder.values == [1, 2, 3])
+    expectEqual(recorder.values, [1, 2, 3])
   }
 
   @Test("a request from inside a value is served after it, in order")
@@ -120,9 +121,9 @@ struct FlatMapTests {
     outer.send(first)
     for value in 1...4 { first.send(value) }
     recorder.request(.max(1))
-    #expect(recorder.values == [1, 2, 3, 4])
-    #expect(first.send(5) == .max(1))
-    #expect(recorder.values == [1, 2, 3, 4, 5])
+    expectEqual(recorder.values, [1, 2, 3, 4])
+    expectEqual(first.send(5), .max(1))
+    expectEqual(recorder.values, [1, 2, 3, 4, 5])
   }
 
   @Test(
@@ -150,7 +151,7 @@ struct FlatMapTests {
       for value in 1...2 { first.send(value) }
     }
     recorder.request(demand)
-    #expect(recorder.values == [1, 2, 9])
+    expectEqual(recorder.values, [1, 2, 9])
   }
 
   @Test("a limit on active publishers limits what is asked of the upstream", arguments: [true, false])
@@ -163,14 +164,14 @@ struct FlatMapTests {
       outer.flatMap(maxPublishers: .max(2)) { Just($0).setFailureType(to: TestFailure.self).eraseToAnyPublisher() }
         .subscribe(recorder)
     }
-    #expect(outer.requests == [.max(2)])
+    expectEqual(outer.requests, [.max(2)])
     outer.send(1)
-    #expect(outer.requests == [.max(2), .max(1)])
+    expectEqual(outer.requests, [.max(2), .max(1)])
     outer.send(2)
     outer.send(completion: .finished)
-    #expect(recorder.values == [1, 2])
-    #expect(recorder.completions == [.finished])
-    #expect(outer.requests == [.max(2), .max(1), .max(1)])
+    expectEqual(recorder.values, [1, 2])
+    expectEqual(recorder.completions, [.finished])
+    expectEqual(outer.requests, [.max(2), .max(1), .max(1)])
   }
 
   @Test("once the upstream has ended nothing more is asked of it", arguments: [true, false])
@@ -188,7 +189,7 @@ struct FlatMapTests {
     subject.send(completion: .finished)
     recorder.request(.max(3))
     #expect(recorder.isFinished)
-    #expect(outer.requests.filter { $0 == .max(1) }.count == (usesJust ? 2 : 1))
+    expectEqual(outer.requests.filter { $0 == .max(1) }.count, usesJust ? 2 : 1)
   }
 
   @Test("a cancel reaches the publishers made and then the upstream; a failure of that the former, and then downstream")
@@ -209,15 +210,15 @@ struct FlatMapTests {
       end(subscriber, held)
       return order
     }
-    #expect(order { $1.cancel() } == ["inner", "outer"])
-    #expect(order { outer, _ in outer?.receive(completion: .failure(.expected)) } == ["inner", "end"])
+    expectEqual(order { $1.cancel() }, ["inner", "outer"])
+    expectEqual(order { outer, _ in outer?.receive(completion: .failure(.expected)) }, ["inner", "end"])
   }
 
   @Test("no publishers at a time is asked of the upstream as it is")
   func maxNone() {
     let outer = TestPublisher<Int, Never>()
     outer.flatMap(maxPublishers: .none) { Just($0) }.subscribe(Recorder<Int, Never>())
-    #expect(outer.requests == [.none])
+    expectEqual(outer.requests, [.none])
   }
 
   /// What happened, for a `Just` as the compiler sees it and for one that it can't see.
@@ -264,8 +265,8 @@ struct FlatMapTests {
     }
     let short = eventsOfJust(isVisible: true, requesting: demand, answering: answer)
     let long = eventsOfJust(isVisible: false, requesting: demand, answering: answer)
-    #expect(short == long)
-    #expect(short.first == .subscription)
+    expectEqual(short, long)
+    expectEqual(short.first, .subscription)
   }
 
   @Test("an end that comes from inside the value of a Just waits for the value")
@@ -280,7 +281,7 @@ struct FlatMapTests {
       }
     )
     outer.send(1)
-    #expect(log == ["value", "end"])
+    expectEqual(log, ["value", "end"])
     subscription.cancel()
   }
 
@@ -293,17 +294,17 @@ struct FlatMapTests {
     second.send(1)
     second.send(2)
     first.send(completion: .failure(.expected))
-    #expect(recorder.completions == [.failure(.expected)])
-    #expect(recorder.values == [1])
-    #expect(first.cancelCount == 0)
-    #expect(second.cancelCount == 1)
-    #expect(outer.cancelCount == 0)
+    expectEqual(recorder.completions, [.failure(.expected)])
+    expectEqual(recorder.values, [1])
+    expectEqual(first.cancelCount, 0)
+    expectEqual(second.cancelCount, 1)
+    expectEqual(outer.cancelCount, 0)
 
     outer.send(Inner())
     outer.send(completion: .failure(.other))
     first.send(9)
-    #expect(recorder.completions == [.failure(.expected)])
-    #expect(recorder.values == [1])
+    expectEqual(recorder.completions, [.failure(.expected)])
+    expectEqual(recorder.values, [1])
   }
 
   @Test("a publisher made that finishes twice counts once")
@@ -315,10 +316,10 @@ struct FlatMapTests {
     outer.send(second)
     side?.receive(subscription: SubscriptionSpy())
     for _ in 0..<2 { side?.receive(completion: .finished) }
-    #expect(outer.requests == [.max(2), .max(1)])
+    expectEqual(outer.requests, [.max(2), .max(1)])
     outer.send(completion: .finished)
     second.send(1)
-    #expect(recorder.events == [.subscription, .value(1)])
+    expectEqual(recorder.events, [.subscription, .value(1)])
     second.send(completion: .finished)
     #expect(recorder.isFinished)
   }
@@ -329,10 +330,10 @@ struct FlatMapTests {
     outer.flatMap { $0 }.subscribe(recorder)
     outer.send(first)
     outer.send(completion: .failure(.expected))
-    #expect(first.cancelCount == 1)
-    #expect(recorder.completions == [.failure(.expected)])
+    expectEqual(first.cancelCount, 1)
+    expectEqual(recorder.completions, [.failure(.expected)])
     outer.send(completion: .finished)
-    #expect(recorder.completions.count == 1)
+    expectEqual(recorder.completions.count, 1)
   }
 
   @Test("a publisher made that ends the others from inside its cancellation does no harm")
@@ -354,7 +355,7 @@ struct FlatMapTests {
     )
     for index in inners.indices { outer.send(index) }
     outer.send(completion: .failure(.expected))
-    #expect(first.cancelCount == 1)
+    expectEqual(first.cancelCount, 1)
   }
 
   @Test("a publisher made whose subscription has not come counts: the end waits for it")
@@ -368,7 +369,7 @@ struct FlatMapTests {
     side?.receive(subscription: SubscriptionSpy())
     _ = side?.receive(1)
     side?.receive(completion: .finished)
-    #expect(recorder.events == [.subscription, .value(1), .completion(.finished)])
+    expectEqual(recorder.events, [.subscription, .value(1), .completion(.finished)])
   }
 
   @Test("values that wait are delivered after the end of all upstreams, before the end")
@@ -381,7 +382,7 @@ struct FlatMapTests {
     outer.send(completion: .finished)
     #expect(recorder.completion == nil)
     recorder.request(.max(1))
-    #expect(recorder.events == [.subscription, .value(1), .completion(.finished)])
+    expectEqual(recorder.events, [.subscription, .value(1), .completion(.finished)])
   }
 
   @Test("an upstream that finishes without a value finishes the stream without demand")
@@ -390,7 +391,7 @@ struct FlatMapTests {
     outer.flatMap { $0 }.subscribe(recorder)
     outer.send(completion: .finished)
     outer.send(completion: .finished)
-    #expect(recorder.completions == [.finished])
+    expectEqual(recorder.completions, [.finished])
   }
 
   @Test("cancelling cancels the publishers made and then the upstream, once")
@@ -400,8 +401,8 @@ struct FlatMapTests {
     outer.send(first)
     recorder.cancel()
     recorder.cancel()
-    #expect(first.cancelCount == 1)
-    #expect(outer.cancelCount == 1)
+    expectEqual(first.cancelCount, 1)
+    expectEqual(outer.cancelCount, 1)
     #expect(recorder.completion == nil)
   }
 
@@ -418,8 +419,8 @@ struct FlatMapTests {
     outer.send(first)
     for value in 1...3 { first.send(value) }
     recorder.request(.unlimited)
-    #expect(recorder.values == [1])
-    #expect(first.cancelCount == 1)
+    expectEqual(recorder.values, [1])
+    expectEqual(first.cancelCount, 1)
   }
 
   @Test("an upstream whose subscription comes after cancellation is cancelled, and so is a second one")
@@ -433,13 +434,13 @@ struct FlatMapTests {
     used.flatMap { Just($0) }.subscribe(Recorder<Int, Never>())
     other.subscribe(Recorder<Int, Never>())
     used.connections[0].send(subscription: other.connections[0])
-    #expect(other.cancelCount == 1)
-    #expect(used.cancelCount == 0)
+    expectEqual(other.cancelCount, 1)
+    expectEqual(used.cancelCount, 0)
 
     recorder.cancel()
     other.subscribe(Recorder<Int, Never>())
     subscriber?.receive(subscription: other.connections[1])
-    #expect(other.connections[1].cancelCount == 1)
+    expectEqual(other.connections[1].cancelCount, 1)
   }
 
   @Test("a publisher made gets one subscription kept and the others cancelled")
@@ -449,8 +450,8 @@ struct FlatMapTests {
     outer.send(first)
     second.subscribe(Recorder<Int, TestFailure>())
     first.connections[0].send(subscription: second.connections[0])
-    #expect(second.cancelCount == 1)
-    #expect(first.cancelCount == 0)
+    expectEqual(second.cancelCount, 1)
+    expectEqual(first.cancelCount, 0)
   }
 
   @Test("failures of different types meet, whichever side can't fail")
@@ -477,17 +478,17 @@ struct FlatMapTests {
     var parent: CombineIdentifier?
     let recorder = AnySubscriber<Int, TestFailure>(receiveSubscription: {
       parent = $0.combineIdentifier
-      #expect("\($0)" == "FlatMap")
+      expectEqual("\($0)", "FlatMap")
       #expect(Mirror(reflecting: $0).children.isEmpty)
     })
     var side: AnySubscriber<Int, TestFailure>?
     let inner = Inner(handingOver: { side = $0 })
     outer.flatMap { $0 }.subscribe(recorder)
     outer.send(inner)
-    #expect(side?.description == "FlatMap")
+    expectEqual(side?.description, "FlatMap")
     let child = side?.customMirror.children.first
-    #expect(child?.label == "parentSubscription")
-    #expect(child?.value as? CombineIdentifier == parent)
+    expectEqual(child?.label, "parentSubscription")
+    expectEqual(child?.value as? CombineIdentifier, parent)
   }
 
   @Test("a request for no values stops the process")
@@ -525,8 +526,8 @@ struct FlatMapTests {
     (0..<20_000).publisher
       .flatMap(maxPublishers: limit.map { .max($0) } ?? .unlimited) { [$0, -$0].publisher }
       .subscribe(recorder)
-    #expect(recorder.values.count == 40_000)
-    #expect(recorder.values.last == -19_999)
+    expectEqual(recorder.values.count, 40_000)
+    expectEqual(recorder.values.last, -19_999)
     #expect(recorder.isFinished)
   }
 
@@ -553,7 +554,7 @@ struct FlatMapTests {
       ]
     )
     outer.send(completion: .finished)
-    #expect(keeper.breaches == [])
+    expectEqual(keeper.breaches, [])
     if seed % 4 != 0 { #expect(keeper.isOver) }
   }
 }

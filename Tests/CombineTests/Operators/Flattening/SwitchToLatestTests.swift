@@ -1,4 +1,5 @@
 import Combine
+import Expectations
 import ReboundTesting
 import Testing
 
@@ -25,7 +26,7 @@ struct SwitchToLatestTests {
     inner.receive(subscription: subscription)
     inner.receive(completion: .failure(.expected))
 
-    #expect(subscription.cancelCount == 1)
+    expectEqual(subscription.cancelCount, 1)
     #expect(recorder.completions.isEmpty)
   }
 
@@ -33,16 +34,16 @@ struct SwitchToLatestTests {
   func switches() {
     let recorder = Recorder<Int, TestFailure>()
     outer.switchToLatest().subscribe(recorder)
-    #expect(outer.requests == [.unlimited])
+    expectEqual(outer.requests, [.unlimited])
     outer.send(first)
     first.send(1)
-    #expect(outer.send(second) == .none)
-    #expect(first.cancelCount == 1)
+    expectEqual(outer.send(second), .none)
+    expectEqual(first.cancelCount, 1)
     first.send(2)
     second.send(3)
-    #expect(recorder.values == [1, 3])
-    #expect(first.requests == [.unlimited])
-    #expect(second.requests == [.unlimited])
+    expectEqual(recorder.values, [1, 3])
+    expectEqual(first.requests, [.unlimited])
+    expectEqual(second.requests, [.unlimited])
   }
 
   @Test("what is owed downstream passes to the next publisher")
@@ -53,13 +54,13 @@ struct SwitchToLatestTests {
     )
     outer.switchToLatest().subscribe(recorder)
     outer.send(first)
-    #expect(first.requests == [.max(3)])
-    #expect(first.send(1) == .max(1))
-    #expect(first.send(2) == .none)
+    expectEqual(first.requests, [.max(3)])
+    expectEqual(first.send(1), .max(1))
+    expectEqual(first.send(2), .none)
     recorder.request(.max(2))
-    #expect(first.requests == [.max(3), .max(2)])
+    expectEqual(first.requests, [.max(3), .max(2)])
     outer.send(second)
-    #expect(second.requests == [.max(4)])
+    expectEqual(second.requests, [.max(4)])
   }
 
   @Test("without demand nothing is asked of a publisher until there is some")
@@ -67,9 +68,9 @@ struct SwitchToLatestTests {
     let recorder = Recorder<Int, TestFailure>(requesting: .none)
     outer.switchToLatest().subscribe(recorder)
     outer.send(first)
-    #expect(first.requests == [])
+    expectEqual(first.requests, [])
     recorder.request(.max(1))
-    #expect(first.requests == [.max(1)])
+    expectEqual(first.requests, [.max(1)])
   }
 
   @Test(
@@ -83,11 +84,11 @@ struct SwitchToLatestTests {
     if upstreamFirst { outer.send(completion: .finished) } else { first.send(completion: .finished) }
     #expect(recorder.completion == nil)
     if upstreamFirst { first.send(completion: .finished) } else { outer.send(completion: .finished) }
-    #expect(recorder.completions == [.finished])
-    #expect(outer.cancelCount + first.cancelCount == 0)
+    expectEqual(recorder.completions, [.finished])
+    expectEqual(outer.cancelCount + first.cancelCount, 0)
     outer.send(completion: .finished)
     first.send(completion: .failure(.other))
-    #expect(recorder.completions == [.finished])
+    expectEqual(recorder.completions, [.finished])
   }
 
   @Test("an upstream without publishers ends the stream as it ends")
@@ -95,7 +96,7 @@ struct SwitchToLatestTests {
     let recorder = Recorder<Int, TestFailure>(requesting: .none)
     outer.switchToLatest().subscribe(recorder)
     outer.send(completion: .finished)
-    #expect(recorder.completions == [.finished])
+    expectEqual(recorder.completions, [.finished])
   }
 
   @Test("an inner publisher that has not handed over its subscription is not over: the end waits for it")
@@ -103,9 +104,9 @@ struct SwitchToLatestTests {
     let scheduler = TestScheduler()
     let recorder = Recorder<Int, Never>()
     Just(Just(1).subscribe(on: scheduler)).switchToLatest().subscribe(recorder)
-    #expect(recorder.events == [.subscription])
+    expectEqual(recorder.events, [.subscription])
     scheduler.advance()
-    #expect(recorder.events == [.subscription, .value(1), .completion(.finished)])
+    expectEqual(recorder.events, [.subscription, .value(1), .completion(.finished)])
   }
 
   @Test("after one publisher has ended, the next is taken")
@@ -116,8 +117,8 @@ struct SwitchToLatestTests {
     first.send(completion: .finished)
     outer.send(second)
     second.send(1)
-    #expect(recorder.values == [1])
-    #expect(first.cancelCount == 0)
+    expectEqual(recorder.values, [1])
+    expectEqual(first.cancelCount, 0)
   }
 
   @Test("a failure of the latest publisher cancels the upstream and ends the stream")
@@ -126,9 +127,9 @@ struct SwitchToLatestTests {
     outer.switchToLatest().subscribe(recorder)
     outer.send(first)
     first.send(completion: .failure(.expected))
-    #expect(outer.cancelCount == 1)
-    #expect(first.cancelCount == 0)
-    #expect(recorder.completions == [.failure(.expected)])
+    expectEqual(outer.cancelCount, 1)
+    expectEqual(first.cancelCount, 0)
+    expectEqual(recorder.completions, [.failure(.expected)])
   }
 
   @Test("a failure of the upstream cancels the latest publisher and ends the stream")
@@ -137,9 +138,9 @@ struct SwitchToLatestTests {
     outer.switchToLatest().subscribe(recorder)
     outer.send(first)
     outer.send(completion: .failure(.expected))
-    #expect(first.cancelCount == 1)
+    expectEqual(first.cancelCount, 1)
     first.send(1)
-    #expect(recorder.events == [.subscription, .completion(.failure(.expected))])
+    expectEqual(recorder.events, [.subscription, .completion(.failure(.expected))])
   }
 
   @Test("who is still there is cancelled before a failure is passed on")
@@ -161,8 +162,8 @@ struct SwitchToLatestTests {
       }
       return order
     }
-    #expect(order(failing: true) == ["inner", "end"])
-    #expect(order(failing: false) == ["outer", "end"])
+    expectEqual(order(failing: true), ["inner", "end"])
+    expectEqual(order(failing: false), ["outer", "end"])
   }
 
   @Test("of two publishers that subscribe late, the one that is not the latest is cancelled, whoever comes first")
@@ -191,13 +192,13 @@ struct SwitchToLatestTests {
     side?.receive(completion: .finished)
     side?.receive(subscription: again)
     _ = side?.receive(2)
-    #expect(once.requests == [.max(3)])
+    expectEqual(once.requests, [.max(3)])
     #expect(again.requests == [.max(2)] && again.cancelCount == 0)
-    #expect(recorder.values == [1, 2])
+    expectEqual(recorder.values, [1, 2])
     outer.send(completion: .finished)
     #expect(recorder.completion == nil)
     side?.receive(completion: .finished)
-    #expect(recorder.completions == [.finished])
+    expectEqual(recorder.completions, [.finished])
   }
 
   @Test("a failure of a publisher that was left is ignored")
@@ -209,10 +210,10 @@ struct SwitchToLatestTests {
     outer.send(first)
     outer.send(second)
     left?.receive(subscription: Subscriptions.empty)
-    #expect(left?.receive(7) == Subscribers.Demand.none)
+    expectEqual(left?.receive(7), Subscribers.Demand.none)
     left?.receive(completion: .failure(.other))
     second.send(1)
-    #expect(recorder.events == [.subscription, .value(1)])
+    expectEqual(recorder.events, [.subscription, .value(1)])
   }
 
   @Test("cancelling cancels the latest publisher and the upstream, once")
@@ -222,8 +223,8 @@ struct SwitchToLatestTests {
     outer.send(first)
     recorder.cancel()
     recorder.cancel()
-    #expect(first.cancelCount == 1)
-    #expect(outer.cancelCount == 1)
+    expectEqual(first.cancelCount, 1)
+    expectEqual(outer.cancelCount, 1)
     #expect(recorder.completion == nil)
   }
 
@@ -233,11 +234,11 @@ struct SwitchToLatestTests {
     other.subscribe(Recorder<Int, TestFailure>())
     outer.switchToLatest().subscribe(Recorder<Int, TestFailure>())
     outer.connections[0].send(subscription: other.connections[0])
-    #expect(other.cancelCount == 1)
+    expectEqual(other.cancelCount, 1)
     outer.send(first)
     first.connections[0].send(subscription: other.connections[0])
-    #expect(other.cancelCount == 2)
-    #expect(outer.cancelCount + first.cancelCount == 0)
+    expectEqual(other.cancelCount, 2)
+    expectEqual(outer.cancelCount + first.cancelCount, 0)
   }
 
   @Test("a publisher sent from inside a value takes over at once")
@@ -249,7 +250,7 @@ struct SwitchToLatestTests {
     })
     subject.switchToLatest().subscribe(recorder)
     subject.send([1, 2, 3].publisher.eraseToAnyPublisher())
-    #expect(recorder.values == [1, 2, 20, 21])
+    expectEqual(recorder.values, [1, 2, 20, 21])
   }
 
   @Test("a publisher that is sent while one is cancelled for another is the latest, and the other is not used")
@@ -265,9 +266,9 @@ struct SwitchToLatestTests {
     second.send(1)
     subject.send(completion: .finished)
     second.send(2)
-    #expect(recorder.events == [.subscription, .value(1), .value(2)])
+    expectEqual(recorder.events, [.subscription, .value(1), .value(2)])
     recorder.cancel()
-    #expect(second.cancelCount == 1)
+    expectEqual(second.cancelCount, 1)
   }
 
   /// What happened, for a `Just` as the compiler sees it and for one that it can't see.
@@ -316,8 +317,8 @@ struct SwitchToLatestTests {
     }
     let short = eventsOfJust(isVisible: true, requesting: demand, answering: answer)
     let long = eventsOfJust(isVisible: false, requesting: demand, answering: answer)
-    #expect(short == long)
-    #expect(short.first == .subscription)
+    expectEqual(short, long)
+    expectEqual(short.first, .subscription)
   }
 
   @Test("failures of different types meet, whichever side can't fail")
@@ -334,17 +335,17 @@ struct SwitchToLatestTests {
     upstream.switchToLatest().subscribe(recorder)
     upstream.send(Just(5))
     upstream.send(completion: .failure(.expected))
-    #expect(recorder.events == [.subscription, .value(5), .completion(.failure(.expected))])
+    expectEqual(recorder.events, [.subscription, .value(5), .completion(.failure(.expected))])
   }
 
   @Test("subscription and inner side are called SwitchToLatest")
   func reflection() {
     var side: AnySubscriber<Int, TestFailure>?
     let inner = Inner(handingOver: { side = $0 })
-    let recorder = AnySubscriber<Int, TestFailure>(receiveSubscription: { #expect("\($0)" == "SwitchToLatest") })
+    let recorder = AnySubscriber<Int, TestFailure>(receiveSubscription: { expectEqual("\($0)", "SwitchToLatest") })
     outer.switchToLatest().subscribe(recorder)
     outer.send(inner)
-    #expect(side?.description == "SwitchToLatest")
+    expectEqual(side?.description, "SwitchToLatest")
   }
 
   @Test("a value beyond the demand stops the process")
@@ -415,7 +416,7 @@ struct SwitchToLatestTests {
       ]
     )
     for inner in inners { inner.send(completion: .finished) }
-    #expect(keeper.breaches == [])
+    expectEqual(keeper.breaches, [])
     if seed % 4 != 0 { #expect(keeper.isOver) }
   }
 
@@ -429,6 +430,6 @@ struct SwitchToLatestTests {
     let spy = SubscriptionSpy()
     side?.receive(subscription: spy)
     #expect(spy.cancelCount == 1 && spy.requests.isEmpty)
-    #expect(recorder.completions == [.failure(.expected)])
+    expectEqual(recorder.completions, [.failure(.expected)])
   }
 }

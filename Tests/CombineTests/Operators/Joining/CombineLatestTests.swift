@@ -1,4 +1,5 @@
 import Combine
+import Expectations
 import ReboundTesting
 import Testing
 
@@ -13,11 +14,11 @@ struct CombineLatestTests {
     a.combineLatest(b) { "\($0)\($1)" }.subscribe(recorder)
     a.send(1)
     a.send(2)
-    #expect(recorder.values == [])
-    #expect(b.send("x") == .none)
+    expectEqual(recorder.values, [])
+    expectEqual(b.send("x"), .none)
     b.send("y")
     a.send(3)
-    #expect(recorder.values == ["2x", "2y", "3y"])
+    expectEqual(recorder.values, ["2x", "2y", "3y"])
   }
 
   @Test("three and four publishers combine in the same way")
@@ -30,42 +31,42 @@ struct CombineLatestTests {
     b.send("x")
     c.send(2)
     b.send("y")
-    #expect(three.values == ["1x2", "1y2"])
+    expectEqual(three.values, ["1x2", "1y2"])
 
     let four = Recorder<String, TestFailure>()
     a.combineLatest(b, c, d).map { "\($0)" }.subscribe(four)
     a.combineLatest(b, c, d) { "\($0)\($1)\($2)\($3)" }.subscribe(Recorder<String, TestFailure>())
-    #expect(d.subscriptionCount == 2)
+    expectEqual(d.subscriptionCount, 2)
     a.connections[1].send(1)
     b.connections[1].send("z")
     c.connections[1].send(3)
-    #expect(four.values == [])
+    expectEqual(four.values, [])
     d.connections[0].send(4)
-    #expect(four.values == [#"(1, "z", 3, 4)"#])
+    expectEqual(four.values, [#"(1, "z", 3, 4)"#])
   }
 
   @Test("synchronous publishers run dry one after another")
   func synchronous() {
     var rows: [String] = []
     _ = [1, 2].publisher.combineLatest([8, 9].publisher).sink { rows.append("\($0)\($1)") }
-    #expect(rows == ["28", "29"])
+    expectEqual(rows, ["28", "29"])
   }
 
   @Test("demand goes to all, and is lowered by what is delivered; a value beyond it is only kept")
   func demand() {
     let recorder = Recorder<String, TestFailure>(requesting: .max(1))
     a.combineLatest(b) { "\($0)\($1)" }.subscribe(recorder)
-    #expect(a.requests == [.max(1)])
-    #expect(b.requests == [.max(1)])
+    expectEqual(a.requests, [.max(1)])
+    expectEqual(b.requests, [.max(1)])
     a.send(1)
     b.send("x")
     a.send(2)
-    #expect(recorder.values == ["1x"])
+    expectEqual(recorder.values, ["1x"])
     recorder.request(.max(1))
-    #expect(recorder.values == ["1x"])
-    #expect(a.requests == [.max(1), .max(1)])
+    expectEqual(recorder.values, ["1x"])
+    expectEqual(a.requests, [.max(1), .max(1)])
     b.send("y")
-    #expect(recorder.values == ["1x", "2y"])
+    expectEqual(recorder.values, ["1x", "2y"])
   }
 
   @Test("what a value is answered with goes to the one that sent it only")
@@ -73,9 +74,9 @@ struct CombineLatestTests {
     let recorder = Recorder<String, TestFailure>(requesting: .max(1), answering: { _, _ in .max(3) })
     a.combineLatest(b) { "\($0)\($1)" }.subscribe(recorder)
     a.send(1)
-    #expect(b.send("x") == .max(3))
-    #expect(a.requests == [.max(1)])
-    #expect(b.requests == [.max(1)])
+    expectEqual(b.send("x"), .max(3))
+    expectEqual(a.requests, [.max(1)])
+    expectEqual(b.requests, [.max(1)])
   }
 
   @Test("what is asked from inside a row is asked of all once, and not again after later rows")
@@ -95,9 +96,9 @@ struct CombineLatestTests {
     b.send(10)
     a.send(2)
     b.send(20)
-    #expect(recorder.values == [11, 12, 22])
-    #expect(a.requests == [.max(3), .max(2)])
-    #expect(b.requests == [.max(3), .max(2)])
+    expectEqual(recorder.values, [11, 12, 22])
+    expectEqual(a.requests, [.max(3), .max(2)])
+    expectEqual(b.requests, [.max(3), .max(2)])
   }
 
   @Test("a value sent from inside another is only kept")
@@ -112,7 +113,7 @@ struct CombineLatestTests {
     first.send(1)
     second.send(1)
     second.send(5)
-    #expect(rows == ["11", "25"])
+    expectEqual(rows, ["11", "25"])
     subscription.cancel()
   }
 
@@ -124,8 +125,8 @@ struct CombineLatestTests {
     b.send("x")
     #expect(recorder.completion == nil)
     b.send(completion: .finished)
-    #expect(recorder.events == [.subscription, .completion(.finished)])
-    #expect(a.cancelCount + b.cancelCount == 0)
+    expectEqual(recorder.events, [.subscription, .completion(.finished)])
+    expectEqual(a.cancelCount + b.cancelCount, 0)
   }
 
   @Test("an upstream that finishes twice counts once")
@@ -138,7 +139,7 @@ struct CombineLatestTests {
     _ = subscriber?.receive(1)
     for _ in 0..<2 { subscriber?.receive(completion: .finished) }
     b.send("x")
-    #expect(recorder.events == [.subscription, .value("1x")])
+    expectEqual(recorder.events, [.subscription, .value("1x")])
     b.send(completion: .finished)
     #expect(recorder.isFinished)
   }
@@ -148,10 +149,10 @@ struct CombineLatestTests {
     let recorder = Recorder<String, TestFailure>()
     a.combineLatest(b) { "\($0)\($1)" }.subscribe(recorder)
     a.send(completion: .failure(.expected))
-    #expect(a.cancelCount == 0)
-    #expect(b.cancelCount == 1)
+    expectEqual(a.cancelCount, 0)
+    expectEqual(b.cancelCount, 1)
     b.send(completion: .failure(.other))
-    #expect(recorder.events == [.subscription, .completion(.failure(.expected))])
+    expectEqual(recorder.events, [.subscription, .completion(.failure(.expected))])
   }
 
   @Test("an end before the last subscription waits for it", arguments: [true, false])
@@ -162,7 +163,7 @@ struct CombineLatestTests {
     let recorder = Recorder<String, TestFailure>()
     early.combineLatest(b) { "\($0)\($1)" }.subscribe(recorder)
     b.send(completion: .finished)
-    #expect(recorder.events == [.subscription, .completion(fails ? .failure(.expected) : .finished)])
+    expectEqual(recorder.events, [.subscription, .completion(fails ? .failure(.expected) : .finished)])
   }
 
   @Test("of two failures before the last subscription the first is the one that comes")
@@ -170,8 +171,8 @@ struct CombineLatestTests {
     let recorder = Recorder<String, TestFailure>()
     Publishers.CombineLatest3(Fail<Int, TestFailure>(error: .expected), Fail<Int, TestFailure>(error: .other), a)
       .map { "\($0)" }.subscribe(recorder)
-    #expect(recorder.events == [.subscription, .completion(.failure(.expected))])
-    #expect(a.cancelCount == 1)
+    expectEqual(recorder.events, [.subscription, .completion(.failure(.expected))])
+    expectEqual(a.cancelCount, 1)
   }
 
   @Test("cancelling, also from inside a value, cancels all once and lets the latest values go")
@@ -193,9 +194,9 @@ struct CombineLatestTests {
     b.send("x")
     b.send("y")
     #expect(latest == nil)
-    #expect(recorder.events == [.subscription, .value("x")])
-    #expect(a.cancelCount == 1)
-    #expect(b.cancelCount == 1)
+    expectEqual(recorder.events, [.subscription, .value("x")])
+    expectEqual(a.cancelCount, 1)
+    expectEqual(b.cancelCount, 1)
   }
 
   @Test("a value that sends as it goes finds the new one in its place")
@@ -212,7 +213,7 @@ struct CombineLatestTests {
     talkers.send(Talker { numbers.send(7) })
     numbers.send(1)
     talkers.send(Talker {})
-    #expect(received == [1, 1, 7])
+    expectEqual(received, [1, 1, 7])
     subscription.cancel()
   }
 
@@ -222,28 +223,28 @@ struct CombineLatestTests {
     spare.subscribe(Recorder<Int, TestFailure>())
     a.combineLatest(b) { "\($0)\($1)" }.subscribe(Recorder<String, TestFailure>())
     a.connections[0].send(subscription: spare.connections[0])
-    #expect(spare.cancelCount == 1)
-    #expect(a.cancelCount == 0)
+    expectEqual(spare.cancelCount, 1)
+    expectEqual(a.cancelCount, 0)
   }
 
   @Test("publishers with equal parts are equal")
   func equality() {
     let one = [1].publisher
-    #expect(one.combineLatest(one) == Publishers.CombineLatest(one, one))
-    #expect(one.combineLatest(one, one) == Publishers.CombineLatest3(one, one, one))
-    #expect(one.combineLatest(one, one, one) == Publishers.CombineLatest4(one, one, one, one))
+    expectEqual(one.combineLatest(one), Publishers.CombineLatest(one, one))
+    expectEqual(one.combineLatest(one, one), Publishers.CombineLatest3(one, one, one))
+    expectEqual(one.combineLatest(one, one, one), Publishers.CombineLatest4(one, one, one, one))
   }
 
   @Test("the subscription is called CombineLatest and shows its parts")
   func reflection() {
     Publishers.CombineLatest(a, b).subscribe(
       AnySubscriber<(Int, String), TestFailure>(receiveSubscription: {
-        #expect("\($0)" == "CombineLatest")
+        expectEqual("\($0)", "CombineLatest")
         let labels = Mirror(reflecting: $0).children.map(\.label)
-        #expect(labels == ["downstream", "upstreamSubscriptions", "demand", "buffers"])
+        expectEqual(labels, ["downstream", "upstreamSubscriptions", "demand", "buffers"])
       })
     )
-    #expect(a.subscriptionCount == 1)
+    expectEqual(a.subscriptionCount, 1)
   }
 
   @Test("a request for no values stops the process")
@@ -274,7 +275,7 @@ struct CombineLatestTests {
         }
       ]
     )
-    #expect(keeper.breaches == [])
+    expectEqual(keeper.breaches, [])
     if seed % 4 != 0 { #expect(keeper.isOver) }
   }
 }

@@ -1,4 +1,5 @@
 import Combine
+import Expectations
 import ReboundTesting
 import Testing
 
@@ -14,19 +15,19 @@ struct ConcatenateTests {
       answering: { value, _ in value == 1 ? .max(2) : .none }
     )
     first.append(second).subscribe(recorder)
-    #expect(first.requests == [.max(3)])
-    #expect(second.subscriptionCount == 0)
-    #expect(first.send(1) == .max(2))
-    #expect(first.send(2) == .none)
+    expectEqual(first.requests, [.max(3)])
+    expectEqual(second.subscriptionCount, 0)
+    expectEqual(first.send(1), .max(2))
+    expectEqual(first.send(2), .none)
     first.send(completion: .finished)
-    #expect(second.requests == [.max(3)])
+    expectEqual(second.requests, [.max(3)])
     recorder.request(.max(1))
-    #expect(second.requests == [.max(3), .max(1)])
-    #expect(first.requests == [.max(3)])
+    expectEqual(second.requests, [.max(3), .max(1)])
+    expectEqual(first.requests, [.max(3)])
     first.send(9)
     second.send(3)
     second.send(completion: .finished)
-    #expect(recorder.events == [.subscription, .value(1), .value(2), .value(3), .completion(.finished)])
+    expectEqual(recorder.events, [.subscription, .value(1), .value(2), .value(3), .completion(.finished)])
   }
 
   @Test("if nothing is owed, the second publisher is subscribed to and asked later")
@@ -35,13 +36,13 @@ struct ConcatenateTests {
     first.append(second).subscribe(recorder)
     first.send(7)
     first.send(completion: .finished)
-    #expect(second.subscriptionCount == 1)
-    #expect(second.requests == [])
+    expectEqual(second.subscriptionCount, 1)
+    expectEqual(second.requests, [])
     recorder.request(.none)
-    #expect(second.requests == [.none])
+    expectEqual(second.requests, [.none])
     recorder.request(.max(1))
-    #expect(second.requests == [.none, .max(1)])
-    #expect(recorder.values == [])
+    expectEqual(second.requests, [.none, .max(1)])
+    expectEqual(recorder.values, [])
   }
 
   @Test("requests between the two publishers add up, and go to the second when its subscription comes")
@@ -54,8 +55,8 @@ struct ConcatenateTests {
     recorder.request(.max(3))
     let subscription = SubscriptionSpy()
     subscriber?.receive(subscription: subscription)
-    #expect(first.requests == [.max(1)])
-    #expect(subscription.requests == [.max(6)])
+    expectEqual(first.requests, [.max(1)])
+    expectEqual(subscription.requests, [.max(6)])
   }
 
   @Test("a failure of the first publisher ends the stream without the second")
@@ -63,8 +64,8 @@ struct ConcatenateTests {
     let recorder = Recorder<Int, TestFailure>()
     first.append(second).subscribe(recorder)
     first.send(completion: .failure(.expected))
-    #expect(second.subscriptionCount == 0)
-    #expect(recorder.events == [.subscription, .completion(.failure(.expected))])
+    expectEqual(second.subscriptionCount, 0)
+    expectEqual(recorder.events, [.subscription, .completion(.failure(.expected))])
   }
 
   @Test("a failure of the second publisher passes")
@@ -74,7 +75,7 @@ struct ConcatenateTests {
     first.send(completion: .finished)
     second.send(completion: .failure(.expected))
     second.send(completion: .finished)
-    #expect(recorder.events == [.subscription, .completion(.failure(.expected))])
+    expectEqual(recorder.events, [.subscription, .completion(.failure(.expected))])
   }
 
   @Test("cancelling reaches whichever is active; the second is not subscribed to after it")
@@ -84,16 +85,16 @@ struct ConcatenateTests {
     let connection = first.connections[0]
     early.cancel()
     early.cancel()
-    #expect(first.cancelCount == 1)
+    expectEqual(first.cancelCount, 1)
     connection.send(completion: .finished)
-    #expect(second.subscriptionCount == 0)
+    expectEqual(second.subscriptionCount, 0)
 
     let late = Recorder<Int, TestFailure>()
     first.append(second).subscribe(late)
     first.send(completion: .finished)
     late.cancel()
-    #expect(first.cancelCount == 1)
-    #expect(second.cancelCount == 1)
+    expectEqual(first.cancelCount, 1)
+    expectEqual(second.cancelCount, 1)
   }
 
   @Test("second subscriptions are cancelled in both parts")
@@ -104,8 +105,8 @@ struct ConcatenateTests {
     first.connections[0].send(subscription: spare.connections[0])
     first.send(completion: .finished)
     second.connections[0].send(subscription: spare.connections[0])
-    #expect(spare.cancelCount == 2)
-    #expect(first.cancelCount + second.cancelCount == 0)
+    expectEqual(spare.cancelCount, 2)
+    expectEqual(first.cancelCount + second.cancelCount, 0)
   }
 
   @Test("values and sequences can be put before and behind")
@@ -117,12 +118,12 @@ struct ConcatenateTests {
       return recorder.values
     }
     let five = [5].publisher.eraseToAnyPublisher()
-    #expect(values(five.append(6, 7)) == [5, 6, 7])
-    #expect(values(five.append(6...7)) == [5, 6, 7])
-    #expect(values(five.prepend(3, 4)) == [3, 4, 5])
-    #expect(values(five.prepend(3...4)) == [3, 4, 5])
-    #expect(values(five.prepend([4].publisher)) == [4, 5])
-    #expect(values(five.prepend(1).append(9)) == [1, 5, 9])
+    expectEqual(values(five.append(6, 7)), [5, 6, 7])
+    expectEqual(values(five.append(6...7)), [5, 6, 7])
+    expectEqual(values(five.prepend(3, 4)), [3, 4, 5])
+    expectEqual(values(five.prepend(3...4)), [3, 4, 5])
+    expectEqual(values(five.prepend([4].publisher)), [4, 5])
+    expectEqual(values(five.prepend(1).append(9)), [1, 5, 9])
   }
 
   @Test("a thousand parts in a row arrive in order", arguments: [true, false])
@@ -135,7 +136,7 @@ struct ConcatenateTests {
           appends ? publisher.append(part).eraseToAnyPublisher() : publisher.prepend(-part).eraseToAnyPublisher()
       }
       publisher.subscribe(recorder)
-      #expect(recorder.values == (appends ? Array(0...1_000) : Array(-1_000...0)))
+      expectEqual(recorder.values, appends ? Array(0...1_000) : Array(-1_000...0))
       #expect(recorder.isFinished)
     }
   }
@@ -173,10 +174,10 @@ struct ConcatenateTests {
     first.send(1)
     first.send(completion: .finished)
     if demand == 1 {
-      #expect(recorder.events == [.subscription, .value(1)])
+      expectEqual(recorder.events, [.subscription, .value(1)])
       recorder.request(.max(1))
     }
-    #expect(recorder.events == [.subscription, .value(1), .value(2), .completion(.finished)])
+    expectEqual(recorder.events, [.subscription, .value(1), .value(2), .completion(.finished)])
 
     let leaver = Recorder<Int, TestFailure>(
       requesting: .max(demand + 1),
@@ -188,7 +189,7 @@ struct ConcatenateTests {
     first.append(just).append(3).subscribe(leaver)
     first.send(1)
     first.send(completion: .finished)
-    #expect(leaver.events == [.subscription, .value(1), .value(2)])
+    expectEqual(leaver.events, [.subscription, .value(1), .value(2)])
   }
 
   @Test("what follows a Just behind is asked for what was answered to it")
@@ -200,13 +201,13 @@ struct ConcatenateTests {
     first.append(Just(2).setFailureType(to: TestFailure.self)).append(second).subscribe(recorder)
     first.send(1)
     first.send(completion: .finished)
-    #expect(second.requests == [.max(3)])
+    expectEqual(second.requests, [.max(3)])
   }
 
   @Test("publishers with equal parts are equal, and subscription and sides are called Concatenate")
   func naming() {
     let one = [1].publisher
-    #expect(Publishers.Concatenate(prefix: one, suffix: one) == Publishers.Concatenate(prefix: one, suffix: one))
+    expectEqual(Publishers.Concatenate(prefix: one, suffix: one), Publishers.Concatenate(prefix: one, suffix: one))
     var identifier: CombineIdentifier?
     var side: AnySubscriber<Int, TestFailure>?
     TestPublisher<Int, TestFailure>(handingOver: {
@@ -216,11 +217,11 @@ struct ConcatenateTests {
     .append(second).subscribe(
       AnySubscriber<Int, TestFailure>(receiveSubscription: {
         identifier = $0.combineIdentifier
-        #expect("\($0)" == "Concatenate")
+        expectEqual("\($0)", "Concatenate")
       })
     )
-    #expect(side?.description == "Concatenate")
-    #expect(side?.combineIdentifier == identifier)
+    expectEqual(side?.description, "Concatenate")
+    expectEqual(side?.combineIdentifier, identifier)
   }
 
   @Test("values, ends, requests and cancellation on different threads keep the laws", arguments: 0..<60)
@@ -244,7 +245,7 @@ struct ConcatenateTests {
         },
       ]
     )
-    #expect(keeper.breaches == [])
+    expectEqual(keeper.breaches, [])
     if seed % 4 != 0 { #expect(keeper.isOver) }
   }
 }

@@ -1,4 +1,5 @@
 import Combine
+import Expectations
 import Foundation
 import ReboundTesting
 import Testing
@@ -12,36 +13,36 @@ struct MergeTests {
   func values() {
     let recorder = Recorder<Int, TestFailure>()
     Publishers.Merge(a, b).subscribe(recorder)
-    #expect(a.requests == [.unlimited])
-    #expect(b.requests == [.unlimited])
-    #expect(a.send(1) == .none)
+    expectEqual(a.requests, [.unlimited])
+    expectEqual(b.requests, [.unlimited])
+    expectEqual(a.send(1), .none)
     b.send(2)
     a.send(completion: .finished)
     a.send(3)
     #expect(recorder.completion == nil)
     b.send(4)
     b.send(completion: .finished)
-    #expect(recorder.values == [1, 2, 3, 4])
-    #expect(recorder.completions == [.finished])
-    #expect(a.cancelCount + b.cancelCount == 0)
+    expectEqual(recorder.values, [1, 2, 3, 4])
+    expectEqual(recorder.completions, [.finished])
+    expectEqual(a.cancelCount + b.cancelCount, 0)
   }
 
   @Test("each upstream is asked for one value at a time, which waits until it is owed, in the order of upstreams")
   func demand() {
     let recorder = Recorder<Int, TestFailure>(requesting: .none)
     Publishers.Merge(a, b).subscribe(recorder)
-    #expect(a.requests == [.max(1)])
-    #expect(b.send(20) == .none)
-    #expect(a.send(10) == .none)
+    expectEqual(a.requests, [.max(1)])
+    expectEqual(b.send(20), .none)
+    expectEqual(a.send(10), .none)
     recorder.request(.max(1))
-    #expect(recorder.values == [10])
-    #expect(a.requests == [.max(1), .max(1)])
-    #expect(b.requests == [.max(1)])
+    expectEqual(recorder.values, [10])
+    expectEqual(a.requests, [.max(1), .max(1)])
+    expectEqual(b.requests, [.max(1)])
     recorder.request(.max(2))
-    #expect(recorder.values == [10, 20])
-    #expect(a.send(11) == .max(1))
-    #expect(a.send(12) == .none)
-    #expect(recorder.values == [10, 20, 11])
+    expectEqual(recorder.values, [10, 20])
+    expectEqual(a.send(11), .max(1))
+    expectEqual(a.send(12), .none)
+    expectEqual(recorder.values, [10, 20, 11])
   }
 
   @Test("a value beyond what was asked for takes the place of the one that waits")
@@ -51,7 +52,7 @@ struct MergeTests {
     a.send(1)
     a.send(2)
     recorder.request(.max(5))
-    #expect(recorder.values == [2])
+    expectEqual(recorder.values, [2])
   }
 
   @Test("a value that waits goes first when its upstream is told from another thread that there is no limit any more")
@@ -74,8 +75,8 @@ struct MergeTests {
     a.send(1)
     b.send(2)
     recorder.request(.max(1))
-    #expect(b.requests == [.max(1), .unlimited])
-    #expect(recorder.values == [1, 2, 3])
+    expectEqual(b.requests, [.max(1), .unlimited])
+    expectEqual(recorder.values, [1, 2, 3])
   }
 
   @Test("once there is no limit, what waits is delivered and all upstreams are told")
@@ -85,12 +86,12 @@ struct MergeTests {
     b.send(2)
     a.send(1)
     recorder.request(.unlimited)
-    #expect(recorder.values == [1, 2])
-    #expect(a.requests == [.max(1), .unlimited])
-    #expect(b.requests == [.max(1), .unlimited])
-    #expect(a.send(3) == .max(7))
+    expectEqual(recorder.values, [1, 2])
+    expectEqual(a.requests, [.max(1), .unlimited])
+    expectEqual(b.requests, [.max(1), .unlimited])
+    expectEqual(a.send(3), .max(7))
     recorder.request(.max(1))
-    #expect(a.requests == [.max(1), .unlimited])
+    expectEqual(a.requests, [.max(1), .unlimited])
   }
 
   @Test("demand that a value is answered with releases what waits")
@@ -103,15 +104,15 @@ struct MergeTests {
     a.send(1)
     b.send(2)
     recorder.request(.max(1))
-    #expect(recorder.values == [1, 2])
-    #expect(b.requests == [.max(1), .unlimited])
+    expectEqual(recorder.values, [1, 2])
+    expectEqual(b.requests, [.max(1), .unlimited])
   }
 
   @Test("synchronous upstreams lose nothing when the limit falls away from inside a value")
   func synchronous() {
     let recorder = Recorder<Int, Never>(requesting: .max(1), answering: { _, _ in .unlimited })
     (0..<4).publisher.merge(with: (10..<14).publisher, (20..<24).publisher).subscribe(recorder)
-    #expect(recorder.values.sorted() == Array(0..<4) + Array(10..<14) + Array(20..<24))
+    expectEqual(recorder.values.sorted(), Array(0..<4) + Array(10..<14) + Array(20..<24))
     #expect(recorder.isFinished)
   }
 
@@ -128,7 +129,7 @@ struct MergeTests {
     a.send(1)
     b.send(2)
     recorder.request(.max(1))
-    #expect(recorder.values == [1, 2])
+    expectEqual(recorder.values, [1, 2])
   }
 
   @Test("values that wait are delivered before the end")
@@ -140,7 +141,7 @@ struct MergeTests {
     b.send(completion: .finished)
     #expect(recorder.completion == nil)
     recorder.request(.max(1))
-    #expect(recorder.events == [.subscription, .value(1), .completion(.finished)])
+    expectEqual(recorder.events, [.subscription, .value(1), .completion(.finished)])
   }
 
   @Test("an upstream that finishes twice counts once")
@@ -151,7 +152,7 @@ struct MergeTests {
     subscriber?.receive(subscription: SubscriptionSpy())
     for _ in 0..<2 { subscriber?.receive(completion: .finished) }
     b.send(1)
-    #expect(recorder.events == [.subscription, .value(1)])
+    expectEqual(recorder.events, [.subscription, .value(1)])
     b.send(completion: .finished)
     #expect(recorder.isFinished)
   }
@@ -162,11 +163,11 @@ struct MergeTests {
     Publishers.Merge(a, b).subscribe(recorder)
     a.send(1)
     b.send(completion: .failure(.expected))
-    #expect(a.cancelCount == 1)
-    #expect(b.cancelCount == 0)
+    expectEqual(a.cancelCount, 1)
+    expectEqual(b.cancelCount, 0)
     recorder.request(.max(1))
     a.send(completion: .failure(.other))
-    #expect(recorder.events == [.subscription, .completion(.failure(.expected))])
+    expectEqual(recorder.events, [.subscription, .completion(.failure(.expected))])
   }
 
   @Test("after a failure nobody keeps the values that waited, however long the subscription is kept")
@@ -203,7 +204,7 @@ struct MergeTests {
     Publishers.Merge(a, b).subscribe(recorder)
     a.send(1)
     recorder.request(.max(1))
-    #expect(order == ["value", "end"])
+    expectEqual(order, ["value", "end"])
   }
 
   @Test("cancelling, also from inside a value, cancels all once; an upstream that comes later is cancelled")
@@ -214,11 +215,11 @@ struct MergeTests {
     })
     let talkative = TestPublisher<Int, TestFailure>(whenSubscribed: { $0.send(1) })
     a.merge(with: talkative, b).subscribe(recorder)
-    #expect(recorder.events == [.subscription, .value(1)])
-    #expect(a.cancelCount == 1)
-    #expect(talkative.cancelCount == 1)
-    #expect(b.cancelCount == 1)
-    #expect(b.requests == [])
+    expectEqual(recorder.events, [.subscription, .value(1)])
+    expectEqual(a.cancelCount, 1)
+    expectEqual(talkative.cancelCount, 1)
+    expectEqual(b.cancelCount, 1)
+    expectEqual(b.requests, [])
   }
 
   @Test("what an answer made it want to ask is not asked any more after a cancel from inside the next value")
@@ -234,7 +235,7 @@ struct MergeTests {
     a.send(1)
     b.send(2)
     recorder.request(.max(1))
-    #expect(recorder.values == [1, 2])
+    expectEqual(recorder.values, [1, 2])
     #expect(a.requests == [.max(1)] && b.requests == [.max(1)])
     #expect(a.cancelCount == 1 && b.cancelCount == 1)
   }
@@ -245,8 +246,8 @@ struct MergeTests {
     spare.subscribe(Recorder<Int, TestFailure>())
     Publishers.Merge(a, b).subscribe(Recorder<Int, TestFailure>())
     a.connections[0].send(subscription: spare.connections[0])
-    #expect(spare.cancelCount == 1)
-    #expect(a.cancelCount == 0)
+    expectEqual(spare.cancelCount, 1)
+    expectEqual(a.cancelCount, 0)
   }
 
   @Test("two to eight publishers, joined at once or one after another, are one flat publisher")
@@ -260,28 +261,28 @@ struct MergeTests {
     let m6: Publishers.Merge6 = m5.merge(with: two)
     let m7: Publishers.Merge7 = m6.merge(with: one)
     let m8: Publishers.Merge8 = m7.merge(with: two)
-    #expect(m3 == one.merge(with: two, one))
-    #expect(m4 == one.merge(with: two, one, two))
-    #expect(m5 == one.merge(with: two, one, two, one))
-    #expect(m6 == one.merge(with: two, one, two, one, two))
-    #expect(m7 == one.merge(with: two, one, two, one, two, one))
-    #expect(m8 == one.merge(with: two, one, two, one, two, one, two))
-    #expect(m8 == m2.merge(with: one, two, one, two, one, two))
-    #expect(m8 == m3.merge(with: two, one, two, one, two))
-    #expect(m8 == m4.merge(with: one, two, one, two))
-    #expect(m8 == m5.merge(with: two, one, two))
-    #expect(m8 == m6.merge(with: one, two))
-    #expect(m7 == m2.merge(with: one, two, one, two, one))
-    #expect(m6 == m3.merge(with: two, one, two))
-    #expect(m5 == m3.merge(with: two, one))
-    #expect(m4 == m2.merge(with: one, two))
+    expectEqual(m3, one.merge(with: two, one))
+    expectEqual(m4, one.merge(with: two, one, two))
+    expectEqual(m5, one.merge(with: two, one, two, one))
+    expectEqual(m6, one.merge(with: two, one, two, one, two))
+    expectEqual(m7, one.merge(with: two, one, two, one, two, one))
+    expectEqual(m8, one.merge(with: two, one, two, one, two, one, two))
+    expectEqual(m8, m2.merge(with: one, two, one, two, one, two))
+    expectEqual(m8, m3.merge(with: two, one, two, one, two))
+    expectEqual(m8, m4.merge(with: one, two, one, two))
+    expectEqual(m8, m5.merge(with: two, one, two))
+    expectEqual(m8, m6.merge(with: one, two))
+    expectEqual(m7, m2.merge(with: one, two, one, two, one))
+    expectEqual(m6, m3.merge(with: two, one, two))
+    expectEqual(m5, m3.merge(with: two, one))
+    expectEqual(m4, m2.merge(with: one, two))
 
     // Eight is the most: what is added to them goes beside.
     #expect("\(type(of: m8.merge(with: two)))".hasPrefix("Merge<Merge8<"))
     func check(_ publisher: some Publisher<Int, Never>, count: Int) {
       let recorder = Recorder<Int, Never>()
       publisher.subscribe(recorder)
-      #expect(recorder.values.count == count)
+      expectEqual(recorder.values.count, count)
       #expect(recorder.isFinished)
     }
     check(m2, count: 2)
@@ -296,13 +297,13 @@ struct MergeTests {
   @Test("publishers of one type are merged in any number")
   func many() {
     let many: Publishers.MergeMany<TestPublisher<Int, TestFailure>> = a.merge(with: b)
-    #expect(many.publishers.count == 2)
-    #expect([1].publisher.merge(with: [2].publisher) == Publishers.MergeMany([1].publisher, [2].publisher))
+    expectEqual(many.publishers.count, 2)
+    expectEqual([1].publisher.merge(with: [2].publisher), Publishers.MergeMany([1].publisher, [2].publisher))
     let recorder = Recorder<Int, Never>()
     let sequences = Publishers.MergeMany((0..<5_000).map { [$0].publisher }).merge(with: [5_000].publisher)
-    #expect(sequences.publishers.count == 5_001)
+    expectEqual(sequences.publishers.count, 5_001)
     sequences.subscribe(recorder)
-    #expect(recorder.values == Array(0...5_000))
+    expectEqual(recorder.values, Array(0...5_000))
     #expect(recorder.isFinished)
   }
 
@@ -316,7 +317,7 @@ struct MergeTests {
       AnySubscriber<Int, TestFailure>(receiveSubscription: { _ in order.append("downstream") })
     )
     Publishers.MergeMany(side("e"), side("f")).subscribe(AnySubscriber<Int, TestFailure>())
-    #expect(order == ["downstream", "a", "b", "c", "d", "e", "f"])
+    expectEqual(order, ["downstream", "a", "b", "c", "d", "e", "f"])
   }
 
   @Test("a subscriber that asked for everything before has each upstream asked for everything at once")
@@ -332,7 +333,7 @@ struct MergeTests {
     Publishers.MergeMany((0..<5_000).map { [$0, -$0].publisher }).subscribe(recorder)
     for _ in 0..<2_000 { recorder.request(.max(1)) }
     recorder.request(.max(8_000))
-    #expect(recorder.values.count == 10_000)
+    expectEqual(recorder.values.count, 10_000)
     #expect(recorder.isFinished)
   }
 
@@ -340,9 +341,9 @@ struct MergeTests {
   func none() {
     let recorder = Recorder<Int, Never>(requesting: .none)
     Publishers.MergeMany([Just<Int>]()).subscribe(recorder)
-    #expect(recorder.events == [.subscription])
+    expectEqual(recorder.events, [.subscription])
     recorder.request(.max(1))
-    #expect(recorder.events == [.subscription, .completion(.finished)])
+    expectEqual(recorder.events, [.subscription, .completion(.finished)])
   }
 
   @Test("subscription and sides are called Merge, and a side knows its parent")
@@ -352,12 +353,12 @@ struct MergeTests {
     a.merge(with: TestPublisher<Int, TestFailure>(handingOver: { side = $0 })).subscribe(
       AnySubscriber<Int, TestFailure>(receiveSubscription: {
         parent = $0.combineIdentifier
-        #expect("\($0)" == "Merge")
+        expectEqual("\($0)", "Merge")
       })
     )
-    #expect(side?.description == "Merge")
-    #expect(side?.customMirror.children.first?.label == "parentSubscription")
-    #expect(side?.customMirror.children.first?.value as? CombineIdentifier == parent)
+    expectEqual(side?.description, "Merge")
+    expectEqual(side?.customMirror.children.first?.label, "parentSubscription")
+    expectEqual(side?.customMirror.children.first?.value as? CombineIdentifier, parent)
   }
 
   @Test("after end and cancellation nobody keeps the subscriber", arguments: [true, false])
@@ -398,7 +399,7 @@ struct MergeTests {
         }
       ]
     )
-    #expect(keeper.breaches == [])
+    expectEqual(keeper.breaches, [])
     if seed % 4 != 0 { #expect(keeper.isOver) }
   }
 }

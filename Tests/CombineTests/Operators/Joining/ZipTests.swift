@@ -1,4 +1,5 @@
 import Combine
+import Expectations
 import ReboundTesting
 import Testing
 
@@ -19,16 +20,16 @@ struct ZipTests {
   func pairs() {
     let recorder = recorder()
     a.zip(b) { "\($0)\($1)" }.subscribe(recorder)
-    #expect(a.requests == [.unlimited])
-    #expect(b.requests == [.unlimited])
-    #expect(a.send(1) == .none)
+    expectEqual(a.requests, [.unlimited])
+    expectEqual(b.requests, [.unlimited])
+    expectEqual(a.send(1), .none)
     a.send(2)
-    #expect(recorder.values == [])
+    expectEqual(recorder.values, [])
     b.send("a")
     b.send("b")
     b.send("c")
     a.send(3)
-    #expect(recorder.values == ["1a", "2b", "3c"])
+    expectEqual(recorder.values, ["1a", "2b", "3c"])
   }
 
   @Test("three and four publishers meet in the same way")
@@ -41,20 +42,20 @@ struct ZipTests {
     a.send(1)
     b.send("x")
     c.send(2)
-    #expect(three.values == ["1x2"])
+    expectEqual(three.values, ["1x2"])
 
     a.zip(b, c, d).map { "\($0)" }.subscribe(four)
     d.send(4)
     c.send(3)
     b.send("y")
-    #expect(four.values == [])
+    expectEqual(four.values, [])
     a.send(2)
-    #expect(four.values == [#"(2, "y", 3, 4)"#])
+    expectEqual(four.values, [#"(2, "y", 3, 4)"#])
     a.zip(b, c, d) { "\($0)\($1)\($2)\($3)" }.subscribe(recorder())
-    #expect(a.subscriptionCount == 3)
+    expectEqual(a.subscriptionCount, 3)
     d.connections[0].send(completion: .failure(.expected))
-    #expect(four.completions == [.failure(.expected)])
-    #expect(a.connections[1].cancelCount + b.connections[1].cancelCount + c.connections[1].cancelCount == 3)
+    expectEqual(four.completions, [.failure(.expected)])
+    expectEqual(a.connections[1].cancelCount + b.connections[1].cancelCount + c.connections[1].cancelCount, 3)
   }
 
   @Test("downstream gets its subscription when the last upstream's has come")
@@ -63,13 +64,13 @@ struct ZipTests {
     let late = TestPublisher<String, TestFailure>(handingOver: { subscriber = $0 })
     let recorder = recorder(requesting: .max(2))
     a.zip(late) { "\($0)\($1)" }.subscribe(recorder)
-    #expect(recorder.events == [])
-    #expect(a.requests == [])
+    expectEqual(recorder.events, [])
+    expectEqual(a.requests, [])
     b.subscribe(Recorder<String, TestFailure>(requesting: .none))
     subscriber?.receive(subscription: b.connections[0])
-    #expect(recorder.events == [.subscription])
-    #expect(a.requests == [.max(2)])
-    #expect(b.requests == [.max(2)])
+    expectEqual(recorder.events, [.subscription])
+    expectEqual(a.requests, [.max(2)])
+    expectEqual(b.requests, [.max(2)])
   }
 
   @Test("an end before the last subscription waits for it", arguments: [true, false])
@@ -79,8 +80,8 @@ struct ZipTests {
     })
     let recorder = recorder()
     early.zip(b) { "\($0)\($1)" }.subscribe(recorder)
-    #expect(recorder.events == [.subscription, .completion(fails ? .failure(.expected) : .finished)])
-    #expect(b.cancelCount == 1)
+    expectEqual(recorder.events, [.subscription, .completion(fails ? .failure(.expected) : .finished)])
+    expectEqual(b.cancelCount, 1)
   }
 
   @Test("of two failures before the last subscription the first is the one that comes")
@@ -88,8 +89,8 @@ struct ZipTests {
     let recorder = Recorder<String, TestFailure>()
     Publishers.Zip3(Fail<Int, TestFailure>(error: .expected), Fail<Int, TestFailure>(error: .other), a)
       .map { "\($0)" }.subscribe(recorder)
-    #expect(recorder.events == [.subscription, .completion(.failure(.expected))])
-    #expect(a.cancelCount == 1)
+    expectEqual(recorder.events, [.subscription, .completion(.failure(.expected))])
+    expectEqual(a.cancelCount, 1)
   }
 
   @Test("every request goes to all as it is, and demand is not counted")
@@ -97,11 +98,11 @@ struct ZipTests {
     let recorder = recorder(requesting: .max(1))
     a.zip(b) { "\($0)\($1)" }.subscribe(recorder)
     recorder.request(.max(2))
-    #expect(a.requests == [.max(1), .max(2)])
-    #expect(b.requests == [.max(1), .max(2)])
+    expectEqual(a.requests, [.max(1), .max(2)])
+    expectEqual(b.requests, [.max(1), .max(2)])
     for value in 0..<4 { a.send(value) }
     for _ in 0..<4 { b.send("") }
-    #expect(recorder.values == ["0", "1", "2", "3"])
+    expectEqual(recorder.values, ["0", "1", "2", "3"])
   }
 
   @Test("what a row is answered with, and asked from inside it, goes to the one that completed it and to the others")
@@ -115,9 +116,9 @@ struct ZipTests {
     )
     a.zip(b) { "\($0)\($1)" }.subscribe(recorder)
     a.send(1)
-    #expect(b.send("x") == .max(5))
-    #expect(a.requests == [.max(1), .max(5)])
-    #expect(b.requests == [.max(1)])
+    expectEqual(b.send("x"), .max(5))
+    expectEqual(a.requests, [.max(1), .max(5)])
+    expectEqual(b.requests, [.max(1)])
   }
 
   @Test("a row completed from inside another leaves what was requested before it to the outer one")
@@ -127,17 +128,17 @@ struct ZipTests {
       answering: { [b] value, recorder in
         guard value == "1x" else { return .none }
         recorder.request(.max(2))
-        #expect(b.send("y") == .none)
+        expectEqual(b.send("y"), .none)
         return .max(1)
       }
     )
     a.zip(b) { "\($0)\($1)" }.subscribe(recorder)
     a.send(1)
     a.send(2)
-    #expect(b.send("x") == .max(3))
-    #expect(recorder.values == ["1x", "2y"])
-    #expect(a.requests == [.max(2), .max(3)])
-    #expect(b.requests == [.max(2)])
+    expectEqual(b.send("x"), .max(3))
+    expectEqual(recorder.values, ["1x", "2y"])
+    expectEqual(a.requests, [.max(2), .max(3)])
+    expectEqual(b.requests, [.max(2)])
   }
 
   @Test("an upstream that finishes with nothing waiting ends the stream and cancels the others")
@@ -146,13 +147,13 @@ struct ZipTests {
     a.zip(b) { "\($0)\($1)" }.subscribe(recorder)
     b.send("x")
     a.send(completion: .finished)
-    #expect(recorder.completions == [.finished])
-    #expect(a.cancelCount == 0)
-    #expect(b.cancelCount == 1)
+    expectEqual(recorder.completions, [.finished])
+    expectEqual(a.cancelCount, 0)
+    expectEqual(b.cancelCount, 1)
     a.send(1)
     b.send(completion: .failure(.other))
-    #expect(recorder.values == [])
-    #expect(recorder.completions.count == 1)
+    expectEqual(recorder.values, [])
+    expectEqual(recorder.completions.count, 1)
   }
 
   @Test("an upstream that finishes with values waiting ends the stream with the row that uses up the last")
@@ -166,8 +167,8 @@ struct ZipTests {
     b.send("x")
     #expect(recorder.completion == nil)
     b.send("y")
-    #expect(recorder.events == [.subscription, .value("1x"), .value("2y"), .completion(.finished)])
-    #expect(b.cancelCount == 1)
+    expectEqual(recorder.events, [.subscription, .value("1x"), .value("2y"), .completion(.finished)])
+    expectEqual(b.cancelCount, 1)
   }
 
   @Test("an upstream that finishes is asked for its own waiting values, whichever of three or four it is")
@@ -187,8 +188,9 @@ struct ZipTests {
     }
     for count in [3, 4] {
       for last in 0..<count {
-        #expect(
-          events(finishing: last, of: count) == [.subscription, .value(Array(0..<count)), .completion(.finished)],
+        expectEqual(
+          events(finishing: last, of: count),
+          [.subscription, .value(Array(0..<count)), .completion(.finished)],
           "the one at \(last) of \(count)"
         )
       }
@@ -201,9 +203,9 @@ struct ZipTests {
     a.zip(b) { "\($0)\($1)" }.subscribe(recorder)
     a.send(1)
     a.send(completion: .failure(.expected))
-    #expect(recorder.events == [.subscription, .completion(.failure(.expected))])
-    #expect(a.cancelCount == 0)
-    #expect(b.cancelCount == 1)
+    expectEqual(recorder.events, [.subscription, .completion(.failure(.expected))])
+    expectEqual(a.cancelCount, 0)
+    expectEqual(b.cancelCount, 1)
   }
 
   @Test("cancelling, also from inside a row, cancels all once and drops what waits")
@@ -226,9 +228,9 @@ struct ZipTests {
     b.send("x")
     b.send("y")
     #expect(waiting == nil)
-    #expect(recorder.events == [.subscription, .value("x")])
-    #expect(a.cancelCount == 1)
-    #expect(b.cancelCount == 1)
+    expectEqual(recorder.events, [.subscription, .value("x")])
+    expectEqual(a.cancelCount, 1)
+    expectEqual(b.cancelCount, 1)
   }
 
   @Test("a second subscription of an upstream is cancelled")
@@ -237,8 +239,8 @@ struct ZipTests {
     spare.subscribe(Recorder<Int, TestFailure>())
     a.zip(b) { "\($0)\($1)" }.subscribe(recorder())
     a.connections[0].send(subscription: spare.connections[0])
-    #expect(spare.cancelCount == 1)
-    #expect(a.cancelCount == 0)
+    expectEqual(spare.cancelCount, 1)
+    expectEqual(a.cancelCount, 0)
   }
 
   @Test("a value sent from inside a row is paired at once")
@@ -249,7 +251,7 @@ struct ZipTests {
       rows.append("\($0)\($1)"); if $0 < 3 { subject.send($0 + 1) }
     }
     subject.send(1)
-    #expect(rows == ["11", "22", "33"])
+    expectEqual(rows, ["11", "22", "33"])
     subscription.cancel()
   }
 
@@ -261,19 +263,19 @@ struct ZipTests {
     let subscription = a.zip(b).sink { sum += $0 - $1 }
     for value in 0..<100_000 { a.send(value) }
     for value in 0..<100_000 { b.send(value) }
-    #expect(sum == 0)
+    expectEqual(sum, 0)
     a.send(1)
     b.send(0)
-    #expect(sum == 1)
+    expectEqual(sum, 1)
     subscription.cancel()
   }
 
   @Test("publishers with equal parts are equal")
   func equality() {
     let one = [1].publisher
-    #expect(one.zip(one) == Publishers.Zip(one, one))
-    #expect(one.zip(one, one) == Publishers.Zip3(one, one, one))
-    #expect(one.zip(one, one, one) == Publishers.Zip4(one, one, one, one))
+    expectEqual(one.zip(one), Publishers.Zip(one, one))
+    expectEqual(one.zip(one, one), Publishers.Zip3(one, one, one))
+    expectEqual(one.zip(one, one, one), Publishers.Zip4(one, one, one, one))
     #expect(one.zip([2].publisher) != Publishers.Zip(one, one))
   }
 
@@ -285,13 +287,13 @@ struct ZipTests {
     a.zip(late) { "\($0)\($1)" }.subscribe(
       AnySubscriber<String, TestFailure>(receiveSubscription: {
         parent = $0.combineIdentifier
-        #expect("\($0)" == "Zip")
+        expectEqual("\($0)", "Zip")
         #expect(Mirror(reflecting: $0).children.isEmpty)
       })
     )
     side?.receive(subscription: Subscriptions.empty)
-    #expect(side?.description == "Zip")
-    #expect(side?.customMirror.children.first?.value as? CombineIdentifier == parent)
+    expectEqual(side?.description, "Zip")
+    expectEqual(side?.customMirror.children.first?.value as? CombineIdentifier, parent)
     #expect(parent != nil)
   }
 
@@ -322,8 +324,8 @@ struct ZipTests {
       } + [{ _ in if seed % 4 == 0 { keeper.cancel() } }]
     )
     for side in sides { side.send(completion: .finished) }
-    #expect(keeper.breaches == [])
+    expectEqual(keeper.breaches, [])
     if seed % 4 != 0 { #expect(keeper.isOver) }
-    if seed % 4 != 0, seed % 5 != 1 { #expect(keeper.valueCount == 100) }
+    if seed % 4 != 0, seed % 5 != 1 { expectEqual(keeper.valueCount, 100) }
   }
 }

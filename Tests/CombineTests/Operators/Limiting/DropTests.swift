@@ -1,4 +1,5 @@
 import Combine
+import Expectations
 import ReboundTesting
 import Testing
 
@@ -10,13 +11,13 @@ struct DropTests {
     let recorder = Recorder<Int, TestFailure>(requesting: .max(3), answering: { _, _ in .max(5) })
     upstream.dropFirst(2).subscribe(recorder)
     recorder.request(.max(1))
-    #expect(upstream.send(1) == .none)
-    #expect(upstream.send(2) == .none)
-    #expect(upstream.send(3) == .max(5))
+    expectEqual(upstream.send(1), .none)
+    expectEqual(upstream.send(2), .none)
+    expectEqual(upstream.send(3), .max(5))
     upstream.send(completion: .failure(.expected))
 
-    #expect(upstream.requests == [.max(5), .max(1)])
-    #expect(recorder.events == [.subscription, .value(3), .completion(.failure(.expected))])
+    expectEqual(upstream.requests, [.max(5), .max(1)])
+    expectEqual(recorder.events, [.subscription, .value(3), .completion(.failure(.expected))])
   }
 
   @Test("without demand the values to leave out are asked for all the same, and nothing if there are none")
@@ -25,7 +26,7 @@ struct DropTests {
     upstream.dropFirst().subscribe(Recorder<Int, TestFailure>(requesting: .none))
     upstream.dropFirst(0).subscribe(Recorder<Int, TestFailure>(requesting: .none))
 
-    #expect(upstream.connections.map(\.requests) == [[.max(1)], []])
+    expectEqual(upstream.connections.map(\.requests), [[.max(1)], []])
   }
 
   @Test("a stream shorter than the count has no values, and finishes")
@@ -33,7 +34,7 @@ struct DropTests {
     let recorder = Recorder<Int, Never>(requesting: .max(1))
     [1, 2].publisher.eraseToAnyPublisher().dropFirst(3).subscribe(recorder)
 
-    #expect(recorder.events == [.subscription, .completion(.finished)])
+    expectEqual(recorder.events, [.subscription, .completion(.finished)])
   }
 
   @Test("the subscriber has its subscription before the upstream is subscribed to, and its requests are added up")
@@ -41,12 +42,12 @@ struct DropTests {
     let recorder = Recorder<Int, TestFailure>(requesting: .max(2))
     var subscriber: AnySubscriber<Int, TestFailure>?
     TestPublisher<Int, TestFailure>(handingOver: { subscriber = $0 }).dropFirst().subscribe(recorder)
-    #expect(recorder.subscriptionCount == 1)
+    expectEqual(recorder.subscriptionCount, 1)
     recorder.request(.max(3))
     let subscription = SubscriptionSpy()
     subscriber?.receive(subscription: subscription)
 
-    #expect(subscription.requests == [.max(6)])
+    expectEqual(subscription.requests, [.max(6)])
   }
 
   @Test("a cancel before the subscription is forgotten, and so is what was asked for before it")
@@ -58,8 +59,8 @@ struct DropTests {
     let subscription = SubscriptionSpy()
     subscriber?.receive(subscription: subscription)
 
-    #expect(subscription.requests == [.max(1)])
-    #expect(subscription.cancelCount == 0)
+    expectEqual(subscription.requests, [.max(1)])
+    expectEqual(subscription.cancelCount, 0)
   }
 
   @Test("after a cancel another subscription is taken, and asked for what was asked for since")
@@ -74,9 +75,9 @@ struct DropTests {
     keeper.subscription?.request(.max(4))
     subscriber?.receive(subscription: second)
 
-    #expect(first.cancelCount == 1)
-    #expect(second.cancelCount == 0)
-    #expect(second.requests == [.max(5)])
+    expectEqual(first.cancelCount, 1)
+    expectEqual(second.cancelCount, 0)
+    expectEqual(second.requests, [.max(5)])
   }
 
   @Test("values and ends count in any state, and after an end another subscription is taken")
@@ -105,9 +106,9 @@ struct DropTests {
     _ = subscriber?.receive(3)
     _ = subscriber?.receive(4)
 
-    #expect(first.requests == [.max(2)])
-    #expect(second.requests == [.max(5)])
-    #expect(events == ["end", "end", "4"])
+    expectEqual(first.requests, [.max(2)])
+    expectEqual(second.requests, [.max(5)])
+    expectEqual(events, ["end", "end", "4"])
   }
 
   @Test("what was asked for before the first subscription is not asked of another")
@@ -119,14 +120,14 @@ struct DropTests {
     subscriber?.receive(subscription: first)
     subscriber?.receive(completion: .finished)
     subscriber?.receive(subscription: second)
-    #expect(first.requests == [.max(3)])
-    #expect(second.requests == [.max(1)])
+    expectEqual(first.requests, [.max(3)])
+    expectEqual(second.requests, [.max(1)])
   }
 
   @Test("publishers of equal parts are equal")
   func equality() {
     typealias Rest = Publishers.Drop<Just<Int>>
-    #expect(Rest(upstream: Just(1), count: 2) == Rest(upstream: Just(1), count: 2))
+    expectEqual(Rest(upstream: Just(1), count: 2), Rest(upstream: Just(1), count: 2))
     #expect(Rest(upstream: Just(1), count: 2) != Rest(upstream: Just(1), count: 3))
   }
 

@@ -1,5 +1,6 @@
 import Combine
 import Dispatch
+import Expectations
 import ReboundTesting
 import Testing
 
@@ -15,23 +16,23 @@ struct DropUntilOutputTests {
     other.send("go")
     upstream.send(1)
 
-    #expect(other.cancelCount == 1)
-    #expect(recorder.values == [1])
+    expectEqual(other.cancelCount, 1)
+    expectEqual(recorder.values, [1])
   }
 
   @Test("values pass after the other publisher has published one; those left out use up demand")
   func opens() {
     let recorder = Recorder<Int, TestFailure>(requesting: .max(3), answering: { _, _ in .max(5) })
     upstream.drop(untilOutputFrom: other).subscribe(recorder)
-    #expect(upstream.send(1) == .none)
-    #expect(other.send("go") == .none)
-    #expect(upstream.send(2) == .max(5))
+    expectEqual(upstream.send(1), .none)
+    expectEqual(other.send("go"), .none)
+    expectEqual(upstream.send(2), .max(5))
     recorder.request(.max(1))
     upstream.send(completion: .finished)
 
-    #expect(other.requests == [.max(1)])
-    #expect(upstream.requests == [.max(3), .max(1)])
-    #expect(recorder.events == [.subscription, .value(2), .completion(.finished)])
+    expectEqual(other.requests, [.max(1)])
+    expectEqual(upstream.requests, [.max(3), .max(1)])
+    expectEqual(recorder.events, [.subscription, .value(2), .completion(.finished)])
   }
 
   @Test("the order is: subscription downstream, other publisher, upstream; requests wait for the upstream")
@@ -45,8 +46,8 @@ struct DropUntilOutputTests {
     let upstream = TestPublisher<Int, TestFailure>(whenSubscribed: { _ in order.append("upstream") })
     upstream.drop(untilOutputFrom: other).subscribe(recorder)
 
-    #expect(order == ["other after 1", "upstream"])
-    #expect(upstream.requests == [.max(3)])
+    expectEqual(order, ["other after 1", "upstream"])
+    expectEqual(upstream.requests, [.max(3)])
   }
 
   @Test(
@@ -61,8 +62,8 @@ struct DropUntilOutputTests {
     upstream.send(1)
     upstream.send(completion: .finished)
 
-    #expect(recorder.events == [.subscription, .completion(completion)])
-    #expect(cancelCountAtEnd == 1)
+    expectEqual(recorder.events, [.subscription, .completion(completion)])
+    expectEqual(cancelCountAtEnd, 1)
   }
 
   @Test("once the other publisher has published, its end changes nothing")
@@ -73,7 +74,7 @@ struct DropUntilOutputTests {
     other.send(completion: .failure(.other))
     upstream.send(1)
 
-    #expect(recorder.events == [.subscription, .value(1)])
+    expectEqual(recorder.events, [.subscription, .value(1)])
   }
 
   @Test("another publisher that ends while being subscribed to ends the stream, and the upstream is cancelled")
@@ -82,8 +83,8 @@ struct DropUntilOutputTests {
     let other = TestPublisher<Int, TestFailure>(whenSubscribed: { $0.send(completion: .finished) })
     upstream.drop(untilOutputFrom: other).subscribe(recorder)
 
-    #expect(recorder.events == [.subscription, .completion(.finished)])
-    #expect(upstream.cancelCount == 1)
+    expectEqual(recorder.events, [.subscription, .completion(.finished)])
+    expectEqual(upstream.cancelCount, 1)
     #expect(upstream.requests.isEmpty)
   }
 
@@ -96,9 +97,9 @@ struct DropUntilOutputTests {
     other.send("go")
     upstream.send(1)
 
-    #expect(upstream.cancelCount == 1)
-    #expect(other.cancelCount == 1)
-    #expect(recorder.events == [.subscription])
+    expectEqual(upstream.cancelCount, 1)
+    expectEqual(other.cancelCount, 1)
+    expectEqual(recorder.events, [.subscription])
   }
 
   @Test("the end of the upstream passes once, and lets go of the other publisher")
@@ -108,8 +109,8 @@ struct DropUntilOutputTests {
     upstream.send(completion: .failure(.expected))
     upstream.send(completion: .finished)
 
-    #expect(recorder.completions == [.failure(.expected)])
-    #expect(other.cancelCount == 1)
+    expectEqual(recorder.completions, [.failure(.expected)])
+    expectEqual(other.cancelCount, 1)
   }
 
   @Test("values pass without a gap when the other publisher publishes on another thread")
@@ -123,8 +124,8 @@ struct DropUntilOutputTests {
       }
       upstream.send(50)
 
-      #expect(recorder.values == Array(0...50).suffix(recorder.values.count))
-      #expect(recorder.values.last == 50)
+      expectEqual(recorder.values, Array(0...50).suffix(recorder.values.count))
+      expectEqual(recorder.values.last, 50)
     }
   }
 
@@ -139,13 +140,13 @@ struct DropUntilOutputTests {
     upstream.drop(untilOutputFrom: other).subscribe(Recorder<Int, TestFailure>())
 
     #expect(second.requests.isEmpty)
-    #expect(second.cancelCount == 1)
+    expectEqual(second.cancelCount, 1)
   }
 
   @Test("publishers of equal parts are equal")
   func equality() {
     typealias Rest = Publishers.DropUntilOutput<Just<Int>, Just<Int>>
-    #expect(Rest(upstream: Just(1), other: Just(2)) == Rest(upstream: Just(1), other: Just(2)))
+    expectEqual(Rest(upstream: Just(1), other: Just(2)), Rest(upstream: Just(1), other: Just(2)))
     #expect(Rest(upstream: Just(1), other: Just(2)) != Rest(upstream: Just(1), other: Just(3)))
   }
 
@@ -182,7 +183,7 @@ struct DropUntilOutputTests {
       })
     )
     #expect(identifiers.count == 2 && Set(identifiers).count == 1)
-    #expect(names == ["DropUntilOutput", "DropUntilOutput"])
+    expectEqual(names, ["DropUntilOutput", "DropUntilOutput"])
   }
 
   @Test("a value before the subscription is left out, asked for or not")
@@ -190,8 +191,8 @@ struct DropUntilOutputTests {
     var subscriber: AnySubscriber<Int, TestFailure>?
     let recorder = Recorder<Int, TestFailure>(requesting: .none)
     TestPublisher<Int, TestFailure>(handingOver: { subscriber = $0 }).drop(untilOutputFrom: other).subscribe(recorder)
-    #expect(subscriber?.receive(1) == Subscribers.Demand.none)
-    #expect(recorder.events == [.subscription])
+    expectEqual(subscriber?.receive(1), Subscribers.Demand.none)
+    expectEqual(recorder.events, [.subscription])
   }
 
   @Test("once the other publisher has ended the stream, subscriptions of the upstream are cancelled")
@@ -206,6 +207,6 @@ struct DropUntilOutputTests {
 
     #expect(late.cancelCount == 1 && second.cancelCount == 1)
     #expect(late.requests.isEmpty && second.requests.isEmpty)
-    #expect(recorder.completions == [.finished])
+    expectEqual(recorder.completions, [.finished])
   }
 }

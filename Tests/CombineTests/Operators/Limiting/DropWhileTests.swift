@@ -1,3 +1,4 @@
+import Expectations
 import ReboundTesting
 import Testing
 
@@ -17,14 +18,14 @@ struct DropWhileTests {
       return $0 < 3
     }
     .subscribe(recorder)
-    #expect(upstream.send(1) == .max(1))
-    #expect(upstream.send(3) == .max(3))
-    #expect(upstream.send(1) == .max(3))
+    expectEqual(upstream.send(1), .max(1))
+    expectEqual(upstream.send(3), .max(3))
+    expectEqual(upstream.send(1), .max(3))
     upstream.send(completion: .failure(.expected))
 
-    #expect(upstream.requests == [.max(2)])
-    #expect(asked == [1, 3])
-    #expect(recorder.events == [.subscription, .value(3), .value(1), .completion(.failure(.expected))])
+    expectEqual(upstream.requests, [.max(2)])
+    expectEqual(asked, [1, 3])
+    expectEqual(recorder.events, [.subscription, .value(3), .value(1), .completion(.failure(.expected))])
   }
 
   @Test("a value sent from inside the first that passes, passes too")
@@ -37,7 +38,7 @@ struct DropWhileTests {
     subject.drop { $0 < 3 }.subscribe(recorder)
     subject.send(3)
 
-    #expect(recorder.values == [3, 1])
+    expectEqual(recorder.values, [3, 1])
   }
 
   @Test("events and a cancel before the subscription are ignored, and so are values after the end")
@@ -50,7 +51,7 @@ struct DropWhileTests {
       return $0 < 3
     }
     .subscribe(recorder)
-    #expect(subscriber?.receive(5) == Subscribers.Demand.none)
+    expectEqual(subscriber?.receive(5), Subscribers.Demand.none)
     subscriber?.receive(completion: .finished)
     let early = subscriber?.erased.subject as? any Cancellable
     #expect(early != nil)
@@ -62,8 +63,8 @@ struct DropWhileTests {
     _ = subscriber?.receive(5)
 
     #expect(asked.isEmpty)
-    #expect(subscription.cancelCount == 0)
-    #expect(recorder.events == [.subscription, .completion(.finished)])
+    expectEqual(subscription.cancelCount, 0)
+    expectEqual(recorder.events, [.subscription, .completion(.finished)])
   }
 
   @Test("the closure is released at the end, while the subscription is still held", arguments: [true, false])
@@ -110,11 +111,11 @@ struct TryDropWhileTests {
     let upstream = TestPublisher<Int, TestFailure>()
     let recorder = Recorder<Int, any Error>()
     upstream.tryDrop(while: isSmall).subscribe(recorder)
-    #expect(upstream.send(1) == .max(1))
+    expectEqual(upstream.send(1), .max(1))
     for value in [3, -1] { upstream.send(value) }
     upstream.send(completion: .finished)
 
-    #expect(recorder.values == [3, -1])
+    expectEqual(recorder.values, [3, -1])
     #expect(recorder.isFinished)
   }
 
@@ -124,12 +125,12 @@ struct TryDropWhileTests {
     let upstream = TestPublisher<Int, TestFailure>()
     let recorder = Recorder<Int, any Error>(whenCompleted: { cancelCountAtEnd = upstream.cancelCount })
     upstream.tryDrop(while: isSmall).subscribe(recorder)
-    #expect(upstream.send(-1) == .none)
+    expectEqual(upstream.send(-1), .none)
     upstream.send(5)
 
     #expect(recorder.values.isEmpty)
-    #expect(recorder.completions.count == 1)
-    #expect(cancelCountAtEnd == 1)
+    expectEqual(recorder.completions.count, 1)
+    expectEqual(cancelCountAtEnd, 1)
     #expect(throws: TestFailure.expected) { try recorder.completion?.rethrow() }
   }
 

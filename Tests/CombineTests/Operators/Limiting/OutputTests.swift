@@ -1,4 +1,5 @@
 import Combine
+import Expectations
 import ReboundTesting
 import Testing
 
@@ -15,16 +16,16 @@ struct OutputTests {
     )
     upstream.prefix(2).subscribe(recorder)
 
-    #expect(upstream.send(1) == .max(3))
+    expectEqual(upstream.send(1), .max(3))
     #expect(recorder.completions.isEmpty)
-    #expect(upstream.send(2) == .max(3))
+    expectEqual(upstream.send(2), .max(3))
     #expect(recorder.isFinished)
     upstream.send(3)
 
-    #expect(upstream.requests == [.max(5)])
-    #expect(recorder.values == [1, 2])
-    #expect(cancelCountAtEnd == 1)
-    #expect(recorder.completions.count == 1)
+    expectEqual(upstream.requests, [.max(5)])
+    expectEqual(recorder.values, [1, 2])
+    expectEqual(cancelCountAtEnd, 1)
+    expectEqual(recorder.completions.count, 1)
   }
 
   @Test("an empty prefix finishes at the subscription")
@@ -33,8 +34,8 @@ struct OutputTests {
     let recorder = Recorder<Int, TestFailure>()
     upstream.prefix(0).subscribe(recorder)
 
-    #expect(recorder.events == [.subscription, .completion(.finished)])
-    #expect(upstream.cancelCount == 1)
+    expectEqual(recorder.events, [.subscription, .completion(.finished)])
+    expectEqual(upstream.cancelCount, 1)
   }
 
   @Test("one value is published by its number, and each before asks for one more")
@@ -43,11 +44,11 @@ struct OutputTests {
     let recorder = Recorder<Int, TestFailure>(requesting: .max(1))
     upstream.output(at: 2).subscribe(recorder)
 
-    #expect(upstream.send(10) == .max(1))
-    #expect(upstream.send(11) == .max(1))
-    #expect(upstream.send(12) == .none)
+    expectEqual(upstream.send(10), .max(1))
+    expectEqual(upstream.send(11), .max(1))
+    expectEqual(upstream.send(12), .none)
 
-    #expect(recorder.events == [.subscription, .value(12), .completion(.finished)])
+    expectEqual(recorder.events, [.subscription, .value(12), .completion(.finished)])
   }
 
   @Test("values are published by ranges of all kinds")
@@ -58,20 +59,20 @@ struct OutputTests {
       #expect(recorder.isFinished)
       return recorder.values
     }
-    #expect(values(in: 1..<3) == [11, 12])
-    #expect(values(in: 1...3) == [11, 12, 13])
-    #expect(values(in: ...1) == [10, 11])
-    #expect(values(in: ..<1) == [10])
-    #expect(values(in: 3...) == [13, 14])
-    #expect(values(in: 3..<9) == [13, 14])
-    #expect(values(in: 2..<2) == [])
+    expectEqual(values(in: 1..<3), [11, 12])
+    expectEqual(values(in: 1...3), [11, 12, 13])
+    expectEqual(values(in: ...1), [10, 11])
+    expectEqual(values(in: ..<1), [10])
+    expectEqual(values(in: 3...), [13, 14])
+    expectEqual(values(in: 3..<9), [13, 14])
+    expectEqual(values(in: 2..<2), [])
   }
 
   @Test("the range is that within all numbers of values")
   func rangeProperty() {
-    #expect(Just(1).eraseToAnyPublisher().output(in: 3...).range == 3..<Int.max)
-    #expect(Just(1).eraseToAnyPublisher().prefix(4).range == 0..<4)
-    #expect(Just(1).eraseToAnyPublisher().output(at: 4).range == 4..<5)
+    expectEqual(Just(1).eraseToAnyPublisher().output(in: 3...).range, 3..<Int.max)
+    expectEqual(Just(1).eraseToAnyPublisher().prefix(4).range, 0..<4)
+    expectEqual(Just(1).eraseToAnyPublisher().output(at: 4).range, 4..<5)
   }
 
   @Test("the end of the upstream passes")
@@ -82,8 +83,8 @@ struct OutputTests {
     upstream.send(1)
     upstream.send(completion: .failure(.expected))
 
-    #expect(recorder.completion == .failure(.expected))
-    #expect(upstream.cancelCount == 0)
+    expectEqual(recorder.completion, .failure(.expected))
+    expectEqual(upstream.cancelCount, 0)
   }
 
   @Test("a value that is sent from inside a value counts before it, and the stream finishes once")
@@ -96,8 +97,8 @@ struct OutputTests {
     subject.prefix(3).subscribe(recorder)
     subject.send(1)
 
-    #expect(recorder.values == [1, 2, 3])
-    #expect(recorder.completions == [.finished])
+    expectEqual(recorder.values, [1, 2, 3])
+    expectEqual(recorder.completions, [.finished])
   }
 
   @Test("values before the subscription count and pass, an end before it does not")
@@ -110,7 +111,7 @@ struct OutputTests {
     subscriber?.receive(subscription: SubscriptionSpy())
     _ = subscriber?.receive(2)
 
-    #expect(recorder.events == [.value(1), .subscription, .value(2), .completion(.finished)])
+    expectEqual(recorder.events, [.value(1), .subscription, .value(2), .completion(.finished)])
   }
 
   @Test("no end follows a cancel from inside the last value")
@@ -124,7 +125,7 @@ struct OutputTests {
     upstream.send(1)
 
     #expect(recorder.completions.isEmpty)
-    #expect(upstream.cancelCount == 1)
+    expectEqual(upstream.cancelCount, 1)
   }
 
   @Test("after a cancel values count and pass on until the last, without an end")
@@ -149,15 +150,15 @@ struct OutputTests {
     let answers = (2...5).map { subscriber?.receive($0) }
     subscriber?.receive(completion: .finished)
 
-    #expect(events == ["1", "2", "3"])
-    #expect(answers == [.max(2), .max(2), Subscribers.Demand.none, Subscribers.Demand.none])
-    #expect(subscription.cancelCount == 1)
+    expectEqual(events, ["1", "2", "3"])
+    expectEqual(answers, [.max(2), .max(2), Subscribers.Demand.none, Subscribers.Demand.none])
+    expectEqual(subscription.cancelCount, 1)
   }
 
   @Test("publishers of equal parts are equal")
   func equality() {
     typealias Some = Publishers.Output<Just<Int>>
-    #expect(Some(upstream: Just(1), range: 0..<2) == Some(upstream: Just(1), range: 0..<2))
+    expectEqual(Some(upstream: Just(1), range: 0..<2), Some(upstream: Just(1), range: 0..<2))
     #expect(Some(upstream: Just(1), range: 0..<2) != Some(upstream: Just(1), range: 0..<3))
   }
 
@@ -183,7 +184,7 @@ struct OutputTests {
     _ = subscriber?.receive(1)
     let spy = SubscriptionSpy()
     subscriber?.receive(subscription: spy)
-    #expect(recorder.events == [.value(1), .subscription, .completion(.finished)])
-    #expect(spy.cancelCount == 1)
+    expectEqual(recorder.events, [.value(1), .subscription, .completion(.finished)])
+    expectEqual(spy.cancelCount, 1)
   }
 }

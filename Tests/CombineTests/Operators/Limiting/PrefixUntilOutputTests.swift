@@ -1,5 +1,6 @@
 import Combine
 import Dispatch
+import Expectations
 import ReboundTesting
 import Testing
 
@@ -17,15 +18,15 @@ struct PrefixUntilOutputTests {
       whenCompleted: { cancelCountAtEnd = upstream.cancelCount }
     )
     upstream.prefix(untilOutputFrom: other).subscribe(recorder)
-    #expect(upstream.send(1) == .max(3))
-    #expect(other.send("stop") == .none)
+    expectEqual(upstream.send(1), .max(3))
+    expectEqual(other.send("stop"), .none)
     other.send("again")
     upstream.send(2)
 
-    #expect(upstream.requests == [.max(2)])
-    #expect(other.requests == [.max(1)])
-    #expect(recorder.events == [.subscription, .value(1), .completion(.finished)])
-    #expect(cancelCountAtEnd == 1)
+    expectEqual(upstream.requests, [.max(2)])
+    expectEqual(other.requests, [.max(1)])
+    expectEqual(recorder.events, [.subscription, .value(1), .completion(.finished)])
+    expectEqual(cancelCountAtEnd, 1)
   }
 
   @Test("the other publisher is subscribed to first, and its end changes nothing")
@@ -40,9 +41,9 @@ struct PrefixUntilOutputTests {
     other.send("too late")
     upstream.send(2)
 
-    #expect(order == ["other", "upstream"])
-    #expect(recorder.events == [.subscription, .value(1), .value(2)])
-    #expect(upstream.cancelCount == 0)
+    expectEqual(order, ["other", "upstream"])
+    expectEqual(recorder.events, [.subscription, .value(1), .value(2)])
+    expectEqual(upstream.cancelCount, 0)
   }
 
   @Test("the end of the upstream cancels the other publisher, then passes")
@@ -53,8 +54,8 @@ struct PrefixUntilOutputTests {
     upstream.send(completion: .failure(.expected))
     upstream.send(completion: .finished)
 
-    #expect(recorder.completions == [.failure(.expected)])
-    #expect(cancelCountAtEnd == 1)
+    expectEqual(recorder.completions, [.failure(.expected)])
+    expectEqual(cancelCountAtEnd, 1)
   }
 
   @Test("a cancel reaches both publishers, once, and nothing is delivered any more")
@@ -68,8 +69,8 @@ struct PrefixUntilOutputTests {
     upstream.send(1)
     other.send("stop")
 
-    #expect(upstream.cancelCount == 1)
-    #expect(other.cancelCount == 1)
+    expectEqual(upstream.cancelCount, 1)
+    expectEqual(other.cancelCount, 1)
     #expect(recorder.completions.isEmpty)
   }
 
@@ -80,8 +81,8 @@ struct PrefixUntilOutputTests {
     let second = SubscriptionSpy()
     other.connections.first?.send(subscription: second)
 
-    #expect(second.cancelCount == 1)
-    #expect(other.cancelCount == 0)
+    expectEqual(second.cancelCount, 1)
+    expectEqual(other.cancelCount, 0)
   }
 
   @Test("another publisher that has published is left before the stream finishes, and does not keep the subscription")
@@ -91,8 +92,8 @@ struct PrefixUntilOutputTests {
     upstream.prefix(untilOutputFrom: other).subscribe(recorder)
     other.send("stop")
 
-    #expect(cancelCountAtEnd == 1)
-    #expect(other.cancelCount == 1)
+    expectEqual(cancelCountAtEnd, 1)
+    expectEqual(other.cancelCount, 1)
   }
 
   @Test("another publisher that publishes at once finishes the stream before there is a subscription")
@@ -100,8 +101,8 @@ struct PrefixUntilOutputTests {
     let recorder = Recorder<Int, TestFailure>()
     upstream.prefix(untilOutputFrom: Just("stop")).subscribe(recorder)
 
-    #expect(recorder.events == [.completion(.finished)])
-    #expect(upstream.cancelCount == 1)
+    expectEqual(recorder.events, [.completion(.finished)])
+    expectEqual(upstream.cancelCount, 1)
   }
 
   @Test("once it has finished, another publisher that lives on keeps nothing alive")
@@ -128,9 +129,9 @@ struct PrefixUntilOutputTests {
         if thread == 0 { other.send(0) } else { for value in 0..<50 { upstream.send(value) } }
       }
 
-      #expect(recorder.completions == [.finished])
-      #expect(recorder.events.last == .completion(.finished))
-      #expect(recorder.values == Array(0..<recorder.values.count))
+      expectEqual(recorder.completions, [.finished])
+      expectEqual(recorder.events.last, .completion(.finished))
+      expectEqual(recorder.values, Array(0..<recorder.values.count))
     }
   }
 
@@ -154,7 +155,7 @@ struct PrefixUntilOutputTests {
     ])
 
     #expect(areDone)
-    #expect(recorder.events == [.subscription, .value(1), .completion(.finished)])
+    expectEqual(recorder.events, [.subscription, .value(1), .completion(.finished)])
   }
 
   @Test("an end that sends to the upstream, while another thread comes from there, stops neither thread")
@@ -179,7 +180,7 @@ struct PrefixUntilOutputTests {
     ])
 
     #expect(areDone)
-    #expect(recorder.events == [.subscription, .completion(.finished)])
+    expectEqual(recorder.events, [.subscription, .completion(.finished)])
   }
 
   @Test("a value sent while the subscription is handed over comes behind it, before a later end, and its answer counts")
@@ -194,7 +195,7 @@ struct PrefixUntilOutputTests {
             subscription.request(.max(1))
             let hasReturned = crew.run([
               {
-                #expect(upstream.send(1) == .none)
+                expectEqual(upstream.send(1), .none)
                 if ends { other.send(0) }
               }
             ])
@@ -209,8 +210,8 @@ struct PrefixUntilOutputTests {
         )
       )
 
-      #expect(log == ["subscription", "value 1"] + (ends ? ["finished"] : []))
-      #expect(upstream.requests == [.max(1)] + (ends ? [] : [.max(2)]))
+      expectEqual(log, ["subscription", "value 1"] + (ends ? ["finished"] : []))
+      expectEqual(upstream.requests, [.max(1)] + (ends ? [] : [.max(2)]))
     }
   }
 
@@ -221,9 +222,9 @@ struct PrefixUntilOutputTests {
       .prefix(untilOutputFrom: other).subscribe(recorder)
     other.send("stop")
 
-    #expect(recorder.events.contains { $0 == .subscription } == false)
+    expectEqual(recorder.events.contains { $0 == .subscription }, false)
     #expect(recorder.values.isEmpty)
-    #expect(other.cancelCount == 1)
+    expectEqual(other.cancelCount, 1)
   }
 
   @Test("it holds one subscription, cancels it once and lets go")

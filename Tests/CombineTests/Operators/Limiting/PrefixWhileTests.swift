@@ -1,4 +1,5 @@
 import Combine
+import Expectations
 import ReboundTesting
 import Testing
 
@@ -14,13 +15,13 @@ struct PrefixWhileTests {
       whenCompleted: { cancelCountAtEnd = upstream.cancelCount }
     )
     upstream.prefix { $0 < 3 }.subscribe(recorder)
-    #expect(upstream.send(1) == .max(3))
-    #expect(upstream.send(3) == .none)
-    #expect(upstream.send(1) == .none)
+    expectEqual(upstream.send(1), .max(3))
+    expectEqual(upstream.send(3), .none)
+    expectEqual(upstream.send(1), .none)
 
-    #expect(upstream.requests == [.max(2)])
-    #expect(recorder.events == [.subscription, .value(1), .completion(.finished)])
-    #expect(cancelCountAtEnd == 1)
+    expectEqual(upstream.requests, [.max(2)])
+    expectEqual(recorder.events, [.subscription, .value(1), .completion(.finished)])
+    expectEqual(cancelCountAtEnd, 1)
   }
 
   @Test("the end of the upstream passes")
@@ -30,7 +31,7 @@ struct PrefixWhileTests {
     upstream.prefix { $0 < 3 }.subscribe(recorder)
     upstream.send(completion: .failure(.expected))
 
-    #expect(recorder.completion == .failure(.expected))
+    expectEqual(recorder.completion, .failure(.expected))
   }
 
   @Test("it holds one subscription, cancels it once and lets go")
@@ -54,9 +55,9 @@ struct TryPrefixWhileTests {
     upstream.send(1)
     upstream.send(3)
 
-    #expect(recorder.values == [1])
+    expectEqual(recorder.values, [1])
     #expect(recorder.isFinished)
-    #expect(upstream.cancelCount == 1)
+    expectEqual(upstream.cancelCount, 1)
   }
 
   @Test("an error thrown cancels the upstream, then ends the stream")
@@ -68,7 +69,7 @@ struct TryPrefixWhileTests {
     upstream.send(-1)
 
     #expect(recorder.values.isEmpty)
-    #expect(cancelCountAtEnd == 1)
+    expectEqual(cancelCountAtEnd, 1)
     #expect(throws: TestFailure.expected) { try recorder.completion?.rethrow() }
   }
 

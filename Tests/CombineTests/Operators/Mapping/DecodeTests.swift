@@ -1,4 +1,5 @@
 import Combine
+import Expectations
 import ReboundTesting
 import Testing
 
@@ -10,14 +11,14 @@ struct DecodeTests {
     let recorder = Recorder<String, any Error>(requesting: .max(2), answering: { _, _ in .max(3) })
     upstream.decode(type: String.self, decoder: TestCoder()).subscribe(recorder)
 
-    #expect(upstream.send(1) == .max(3))
+    expectEqual(upstream.send(1), .max(3))
     upstream.send(completion: .failure(.expected))
     upstream.send(completion: .finished)
     upstream.send(2)
 
-    #expect(upstream.requests == [.max(2)])
-    #expect(recorder.values == ["<1>"])
-    #expect(recorder.completions.count == 1)
+    expectEqual(upstream.requests, [.max(2)])
+    expectEqual(recorder.values, ["<1>"])
+    expectEqual(recorder.completions.count, 1)
     #expect(throws: TestFailure.expected) { try recorder.completion?.rethrow() }
   }
 
@@ -29,11 +30,11 @@ struct DecodeTests {
     upstream.decode(type: String.self, decoder: TestCoder()).subscribe(recorder)
 
     upstream.send(1)
-    #expect(upstream.send(-1) == .none)
+    expectEqual(upstream.send(-1), .none)
 
-    #expect(recorder.values == ["<1>"])
-    #expect(recorder.completions.count == 1)
-    #expect(cancelCountAtEnd == 1)
+    expectEqual(recorder.values, ["<1>"])
+    expectEqual(recorder.completions.count, 1)
+    expectEqual(cancelCountAtEnd, 1)
     #expect(throws: TestCoder.Refusal()) { try recorder.completion?.rethrow() }
   }
 
@@ -44,15 +45,15 @@ struct DecodeTests {
     TestPublisher<Int, TestFailure>(handingOver: { subscriber = $0 })
       .decode(type: String.self, decoder: TestCoder()).subscribe(recorder)
 
-    #expect(subscriber?.receive(5) == .max(4))
+    expectEqual(subscriber?.receive(5), .max(4))
     subscriber?.receive(completion: .finished)
     let late = SubscriptionSpy()
     subscriber?.receive(subscription: late)
 
-    #expect(recorder.values == ["<5>"])
-    #expect(recorder.completions.count == 1)
-    #expect(recorder.subscriptionCount == 0)
-    #expect(late.cancelCount == 1)
+    expectEqual(recorder.values, ["<5>"])
+    expectEqual(recorder.completions.count, 1)
+    expectEqual(recorder.subscriptionCount, 0)
+    expectEqual(late.cancelCount, 1)
   }
 
   @Test("values are no longer delivered after a cancel from inside a value")
@@ -68,7 +69,7 @@ struct DecodeTests {
     subject.send(2)
     subject.send(completion: .finished)
 
-    #expect(recorder.values == ["<1>"])
+    expectEqual(recorder.values, ["<1>"])
     #expect(recorder.completions.isEmpty)
   }
 

@@ -1,4 +1,5 @@
 import Combine
+import Expectations
 import ReboundTesting
 import Testing
 
@@ -14,12 +15,12 @@ struct MapErrorTests {
     let recorder = Recorder<Int, Wrapped>(requesting: .max(2), answering: { _, _ in .max(3) })
     upstream.mapError { Wrapped(inner: $0) }.subscribe(recorder)
 
-    #expect(upstream.send(1) == .max(3))
+    expectEqual(upstream.send(1), .max(3))
     upstream.send(completion: .failure(.other))
 
-    #expect(upstream.requests == [.max(2)])
-    #expect(recorder.values == [1])
-    #expect(recorder.completion == .failure(Wrapped(inner: .other)))
+    expectEqual(upstream.requests, [.max(2)])
+    expectEqual(recorder.values, [1])
+    expectEqual(recorder.completion, .failure(Wrapped(inner: .other)))
   }
 
   @Test("a normal end passes without the closure")
@@ -39,7 +40,7 @@ struct MapErrorTests {
     upstream.send(completion: .finished)
 
     #expect(recorder.isFinished)
-    #expect(calls == 0)
+    expectEqual(calls, 0)
   }
 
   @Test("the upstream's own subscription and every event pass")

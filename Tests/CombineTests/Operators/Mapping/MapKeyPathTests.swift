@@ -1,4 +1,5 @@
 import Combine
+import Expectations
 import ReboundTesting
 import Testing
 
@@ -17,13 +18,13 @@ struct MapKeyPathTests {
     let publisher: Publishers.MapKeyPath<TestPublisher<Place, TestFailure>, Int> = upstream.map(\.x)
     publisher.subscribe(recorder)
 
-    #expect(upstream.send(Place(x: 4)) == .max(3))
+    expectEqual(upstream.send(Place(x: 4)), .max(3))
     upstream.send(completion: .failure(.expected))
 
-    #expect(publisher.keyPath == \Place.x)
-    #expect(upstream.requests == [.max(2)])
-    #expect(recorder.values == [4])
-    #expect(recorder.completion == .failure(.expected))
+    expectEqual(publisher.keyPath, \Place.x)
+    expectEqual(upstream.requests, [.max(2)])
+    expectEqual(recorder.values, [4])
+    expectEqual(recorder.completion, .failure(.expected))
   }
 
   @Test("two properties are published as a pair")
@@ -33,13 +34,13 @@ struct MapKeyPathTests {
     let publisher = upstream.map(\.x, \.y)
     publisher.subscribe(recorder)
 
-    #expect(upstream.send(Place(x: 4, y: "five")) == .max(3))
+    expectEqual(upstream.send(Place(x: 4, y: "five")), .max(3))
     upstream.send(completion: .finished)
 
-    #expect(publisher.keyPath0 == \Place.x)
-    #expect(publisher.keyPath1 == \Place.y)
-    #expect(recorder.values.map(\.0) == [4])
-    #expect(recorder.values.map(\.1) == ["five"])
+    expectEqual(publisher.keyPath0, \Place.x)
+    expectEqual(publisher.keyPath1, \Place.y)
+    expectEqual(recorder.values.map(\.0), [4])
+    expectEqual(recorder.values.map(\.1), ["five"])
     #expect(recorder.isFinished)
   }
 
@@ -50,13 +51,13 @@ struct MapKeyPathTests {
     let publisher = upstream.map(\.x, \.y, \.z)
     publisher.subscribe(recorder)
 
-    #expect(upstream.send(Place()) == .max(3))
+    expectEqual(upstream.send(Place()), .max(3))
     upstream.send(completion: .finished)
 
-    #expect(publisher.keyPath2 == \Place.z)
-    #expect(recorder.values.map(\.0) == [1])
-    #expect(recorder.values.map(\.1) == ["two"])
-    #expect(recorder.values.map(\.2) == [3.0])
+    expectEqual(publisher.keyPath2, \Place.z)
+    expectEqual(recorder.values.map(\.0), [1])
+    expectEqual(recorder.values.map(\.1), ["two"])
+    expectEqual(recorder.values.map(\.2), [3.0])
     #expect(recorder.isFinished)
   }
 

@@ -1,4 +1,5 @@
 import Combine
+import Expectations
 import ReboundTesting
 import Testing
 
@@ -10,13 +11,13 @@ struct MapTests {
     let recorder = Recorder<String, TestFailure>(requesting: .max(2), answering: { _, _ in .max(3) })
     upstream.map { "\($0)" }.subscribe(recorder)
 
-    #expect(upstream.send(1) == .max(3))
-    #expect(upstream.send(2) == .max(3))
+    expectEqual(upstream.send(1), .max(3))
+    expectEqual(upstream.send(2), .max(3))
     upstream.send(completion: .failure(.expected))
 
-    #expect(upstream.requests == [.max(2)])
-    #expect(recorder.values == ["1", "2"])
-    #expect(recorder.completion == .failure(.expected))
+    expectEqual(upstream.requests, [.max(2)])
+    expectEqual(recorder.values, ["1", "2"])
+    expectEqual(recorder.completion, .failure(.expected))
   }
 
   @Test("two maps in a row are one publisher over the first upstream, and run in order")
@@ -28,7 +29,7 @@ struct MapTests {
 
     fused.upstream.send(1)
 
-    #expect(recorder.values == ["<2>"])
+    expectEqual(recorder.values, ["<2>"])
   }
 
   @Test("an error thrown cancels the upstream, then ends the stream")
@@ -40,8 +41,8 @@ struct MapTests {
     upstream.send(1)
     upstream.send(2)
 
-    #expect(recorder.values == [10])
-    #expect(upstream.cancelCount == 1)
+    expectEqual(recorder.values, [10])
+    expectEqual(upstream.cancelCount, 1)
     #expect(throws: TestFailure.expected) { try recorder.completion?.rethrow() }
   }
 }

@@ -1,4 +1,5 @@
 import Combine
+import Expectations
 import ReboundTesting
 import Testing
 
@@ -10,13 +11,13 @@ struct ScanTests {
     let recorder = Recorder<Int, TestFailure>(requesting: .max(2), answering: { _, _ in .max(3) })
     upstream.scan(10, +).subscribe(recorder)
 
-    #expect(upstream.send(1) == .max(3))
-    #expect(upstream.send(2) == .max(3))
+    expectEqual(upstream.send(1), .max(3))
+    expectEqual(upstream.send(2), .max(3))
     upstream.send(completion: .failure(.expected))
 
-    #expect(upstream.requests == [.max(2)])
-    #expect(recorder.values == [11, 13])
-    #expect(recorder.completion == .failure(.expected))
+    expectEqual(upstream.requests, [.max(2)])
+    expectEqual(recorder.values, [11, 13])
+    expectEqual(recorder.completion, .failure(.expected))
   }
 
   @Test("each subscriber has a result of its own")
@@ -29,8 +30,8 @@ struct ScanTests {
     sums.subscribe(second)
     upstream.send(2)
 
-    #expect(first.values == [1])
-    #expect(second.values == [2])
+    expectEqual(first.values, [1])
+    expectEqual(second.values, [2])
   }
 
   @Test("a value that is sent from inside the subscriber builds on the value outside")
@@ -45,7 +46,7 @@ struct ScanTests {
     subject.send(1)
     subject.send(100)
 
-    #expect(recorder.values == [1, 11, 111])
+    expectEqual(recorder.values, [1, 11, 111])
   }
 
   @Test("the upstream's own subscription and every event pass, and the mirror shows the result")
@@ -67,12 +68,12 @@ struct TryScanTests {
     let recorder = Recorder<Int, any Error>(requesting: .max(2), answering: { _, _ in .max(3) })
     upstream.tryScan(10, sum).subscribe(recorder)
 
-    #expect(upstream.send(1) == .max(3))
-    #expect(upstream.send(2) == .max(3))
+    expectEqual(upstream.send(1), .max(3))
+    expectEqual(upstream.send(2), .max(3))
     upstream.send(completion: .finished)
 
-    #expect(upstream.requests == [.max(2)])
-    #expect(recorder.values == [11, 13])
+    expectEqual(upstream.requests, [.max(2)])
+    expectEqual(recorder.values, [11, 13])
     #expect(recorder.isFinished)
   }
 
@@ -83,12 +84,12 @@ struct TryScanTests {
     let recorder = Recorder<Int, any Error>(whenCompleted: { cancelCountAtEnd = upstream.cancelCount })
     upstream.tryScan(0, sum).subscribe(recorder)
 
-    #expect(upstream.send(1) == .none)
-    #expect(upstream.send(-1) == .none)
+    expectEqual(upstream.send(1), .none)
+    expectEqual(upstream.send(-1), .none)
 
-    #expect(recorder.values == [1])
-    #expect(recorder.completions.count == 1)
-    #expect(cancelCountAtEnd == 1)
+    expectEqual(recorder.values, [1])
+    expectEqual(recorder.completions.count, 1)
+    expectEqual(cancelCountAtEnd, 1)
     #expect(throws: TestFailure.expected) { try recorder.completion?.rethrow() }
   }
 
@@ -98,10 +99,10 @@ struct TryScanTests {
     let recorder = Recorder<Int, any Error>(answering: { _, _ in .max(4) })
     TestPublisher<Int, TestFailure>(handingOver: { subscriber = $0 }).tryScan(0, sum).subscribe(recorder)
 
-    #expect(subscriber?.receive(5) == .max(4))
+    expectEqual(subscriber?.receive(5), .max(4))
     subscriber?.receive(completion: .finished)
 
-    #expect(recorder.values == [5])
+    expectEqual(recorder.values, [5])
     #expect(recorder.completions.isEmpty)
   }
 
@@ -127,10 +128,10 @@ struct TryScanTests {
       return try sum($0, $1)
     }
     .subscribe(recorder)
-    #expect(recorder.values == [1, 3])
-    #expect(recorder.completions.count == 1)
-    #expect(closureCalls == 4)
-    #expect(answers == [.none, .none, .none, .none])
-    #expect(connection.cancelCount == 1)
+    expectEqual(recorder.values, [1, 3])
+    expectEqual(recorder.completions.count, 1)
+    expectEqual(closureCalls, 4)
+    expectEqual(answers, [.none, .none, .none, .none])
+    expectEqual(connection.cancelCount, 1)
   }
 }

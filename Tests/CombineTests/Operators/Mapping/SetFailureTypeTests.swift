@@ -1,4 +1,5 @@
 import Combine
+import Expectations
 import ReboundTesting
 import Testing
 
@@ -12,11 +13,11 @@ struct SetFailureTypeTests {
     let recorder = Recorder<Int, TestFailure>(requesting: .max(2), answering: { _, _ in .max(3) })
     upstream.setFailureType(to: TestFailure.self).subscribe(recorder)
 
-    #expect(upstream.send(1) == .max(3))
+    expectEqual(upstream.send(1), .max(3))
     upstream.send(completion: .finished)
 
-    #expect(upstream.requests == [.max(2)])
-    #expect(recorder.values == [1])
+    expectEqual(upstream.requests, [.max(2)])
+    expectEqual(recorder.values, [1])
     #expect(recorder.isFinished)
   }
 
@@ -30,7 +31,7 @@ struct SetFailureTypeTests {
 
     upstream.send(1)
 
-    #expect(recorder.values == [1])
+    expectEqual(recorder.values, [1])
   }
 
   @Test("the upstream gets a subscriber of that name without children")
@@ -40,14 +41,14 @@ struct SetFailureTypeTests {
     TestPublisher<Int, Never>(handingOver: { subscriber = $0 })
       .setFailureType(to: TestFailure.self).subscribe(recorder)
 
-    #expect(subscriber?.description == "SetFailureType")
-    #expect(subscriber?.customMirror.children.isEmpty == true)
+    expectEqual(subscriber?.description, "SetFailureType")
+    expectEqual(subscriber?.customMirror.children.isEmpty, true)
   }
 
   @Test("publishers over equal upstreams are equal")
   func equality() {
     typealias Fallible = Publishers.SetFailureType<Just<Int>, TestFailure>
-    #expect(Fallible(upstream: Just(1)) == Fallible(upstream: Just(1)))
+    expectEqual(Fallible(upstream: Just(1)), Fallible(upstream: Just(1)))
     #expect(Fallible(upstream: Just(1)) != Fallible(upstream: Just(2)))
   }
 }

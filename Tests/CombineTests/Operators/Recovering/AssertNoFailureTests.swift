@@ -1,4 +1,5 @@
 import Combine
+import Expectations
 import ReboundTesting
 import Testing
 
@@ -9,11 +10,11 @@ struct AssertNoFailureTests {
     let upstream = TestPublisher<Int, TestFailure>()
     let recorder = Recorder<Int, Never>(requesting: .max(2), answering: { _, _ in .max(3) })
     upstream.assertNoFailure().subscribe(recorder)
-    #expect(upstream.send(1) == .max(3))
+    expectEqual(upstream.send(1), .max(3))
     upstream.send(completion: .finished)
 
-    #expect(upstream.requests == [.max(2)])
-    #expect(recorder.events == [.subscription, .value(1), .completion(.finished)])
+    expectEqual(upstream.requests, [.max(2)])
+    expectEqual(recorder.events, [.subscription, .value(1), .completion(.finished)])
   }
 
   @Test("the upstream's own subscription and every event pass, and the mirror shows the place")

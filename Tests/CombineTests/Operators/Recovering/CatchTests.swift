@@ -1,3 +1,4 @@
+import Expectations
 import ReboundTesting
 import Testing
 
@@ -16,22 +17,22 @@ struct CatchTests {
       answering: { value, _ in value == 1 ? .max(2) : .none }
     )
     upstream.catch { error in
-      #expect(error == .expected)
+      expectEqual(error, .expected)
       return other
     }
     .subscribe(recorder)
-    #expect(upstream.requests == [.max(3)])
-    #expect(upstream.send(1) == .max(2))
-    #expect(upstream.send(2) == .none)
+    expectEqual(upstream.requests, [.max(3)])
+    expectEqual(upstream.send(1), .max(2))
+    expectEqual(upstream.send(2), .none)
     upstream.send(completion: .failure(.expected))
-    #expect(other.requests == [.max(3)])
+    expectEqual(other.requests, [.max(3)])
     recorder.request(.max(4))
-    #expect(other.requests == [.max(3), .max(4)])
-    #expect(upstream.requests == [.max(3)])
+    expectEqual(other.requests, [.max(3), .max(4)])
+    expectEqual(upstream.requests, [.max(3)])
     other.send(3)
     other.send(completion: .finished)
-    #expect(recorder.events == [.subscription, .value(1), .value(2), .value(3), .completion(.finished)])
-    #expect(upstream.cancelCount + other.cancelCount == 0)
+    expectEqual(recorder.events, [.subscription, .value(1), .value(2), .value(3), .completion(.finished)])
+    expectEqual(upstream.cancelCount + other.cancelCount, 0)
   }
 
   @Test("a Just goes on at once if a value is owed, else with the next request, and not after a cancel from its value")
@@ -42,15 +43,15 @@ struct CatchTests {
       upstream.catch { _ in Just(9) }.subscribe(recorder)
       upstream.send(1)
       upstream.send(completion: .failure(.expected))
-      #expect(recorder.events == [.subscription, .value(1), .value(9), .completion(.finished)])
+      expectEqual(recorder.events, [.subscription, .value(1), .value(9), .completion(.finished)])
     }
 
     let late = Recorder<Int, Never>(requesting: .none)
     upstream.catch { _ in Just(9) }.subscribe(late)
     upstream.send(completion: .failure(.expected))
-    #expect(late.events == [.subscription])
+    expectEqual(late.events, [.subscription])
     late.request(.max(1))
-    #expect(late.events == [.subscription, .value(9), .completion(.finished)])
+    expectEqual(late.events, [.subscription, .value(9), .completion(.finished)])
 
     let failing = PassthroughSubject<Int, TestFailure>()
     var events: [String] = []
@@ -63,7 +64,7 @@ struct CatchTests {
       }
     )
     failing.send(completion: .failure(.expected))
-    #expect(events == ["9"])
+    expectEqual(events, ["9"])
   }
 
   @Test("without a failure the handler is not called")
@@ -77,7 +78,7 @@ struct CatchTests {
     upstream.send(1)
     upstream.send(completion: .finished)
     upstream.send(2)
-    #expect(recorder.events == [.subscription, .value(1), .completion(.finished)])
+    expectEqual(recorder.events, [.subscription, .value(1), .completion(.finished)])
   }
 
   @Test("the failure of the other publisher is not caught")
@@ -87,8 +88,8 @@ struct CatchTests {
     upstream.catch { _ in other }.subscribe(recorder)
     upstream.send(completion: .failure(.expected))
     other.send(completion: .failure(.other))
-    #expect(recorder.completions == [.failure(.other)])
-    #expect(upstream.subscriptionCount == 1)
+    expectEqual(recorder.completions, [.failure(.other)])
+    expectEqual(upstream.subscriptionCount, 1)
   }
 
   @Test("a request between the publishers is made to the second")
@@ -100,9 +101,9 @@ struct CatchTests {
     recorder.request(.max(2))
     other.subscribe(Recorder<Int, TestFailure>(requesting: .none))
     subscriber?.receive(subscription: other.connections[0])
-    #expect(other.requests == [.max(2)])
+    expectEqual(other.requests, [.max(2)])
     recorder.request(.max(1))
-    #expect(other.requests == [.max(2), .max(1)])
+    expectEqual(other.requests, [.max(2), .max(1)])
   }
 
   @Test("demand returned for a value during which the upstream fails is made to the second publisher")
@@ -118,7 +119,7 @@ struct CatchTests {
     )
     subject.catch { _ in other }.subscribe(recorder)
     subject.send(1)
-    #expect(other.requests == [.max(5)])
+    expectEqual(other.requests, [.max(5)])
   }
 
   @Test("cancelling reaches whichever publisher is active, once")
@@ -127,15 +128,15 @@ struct CatchTests {
     let before = Recorder<Int, TestFailure>()
     upstream.catch { _ in other }.subscribe(before)
     before.cancel()
-    #expect(upstream.cancelCount == 1)
+    expectEqual(upstream.cancelCount, 1)
 
     let after = Recorder<Int, TestFailure>()
     upstream.catch { _ in other }.subscribe(after)
     upstream.send(completion: .failure(.expected))
     after.cancel()
     after.cancel()
-    #expect(upstream.cancelCount == 1)
-    #expect(other.cancelCount == 1)
+    expectEqual(upstream.cancelCount, 1)
+    expectEqual(other.cancelCount, 1)
     #expect(after.completion == nil)
   }
 
@@ -148,8 +149,8 @@ struct CatchTests {
     recorder.cancel()
     other.subscribe(Recorder<Int, TestFailure>(requesting: .none))
     subscriber?.receive(subscription: other.connections[0])
-    #expect(other.cancelCount == 1)
-    #expect(other.requests == [])
+    expectEqual(other.cancelCount, 1)
+    expectEqual(other.requests, [])
   }
 
   @Test("second subscriptions are cancelled in both phases")
@@ -161,8 +162,8 @@ struct CatchTests {
     upstream.connections[0].send(subscription: spare.connections[0])
     upstream.send(completion: .failure(.expected))
     other.connections[0].send(subscription: spare.connections[0])
-    #expect(spare.cancelCount == 2)
-    #expect(upstream.cancelCount + other.cancelCount == 0)
+    expectEqual(spare.cancelCount, 2)
+    expectEqual(upstream.cancelCount + other.cancelCount, 0)
   }
 
   @Test("tryCatch fails with what its handler throws")
@@ -171,7 +172,7 @@ struct CatchTests {
     upstream.tryCatch { _ -> TestPublisher<Int, TestFailure> in throw TestFailure.other }.subscribe(recorder)
     upstream.send(completion: .failure(.expected))
     #expect(throws: TestFailure.other) { try recorder.completion?.rethrow() }
-    #expect(recorder.completions.count == 1)
+    expectEqual(recorder.completions.count, 1)
   }
 
   @Test("tryCatch goes on like catch if its handler does not throw")
@@ -182,7 +183,7 @@ struct CatchTests {
     upstream.send(completion: .failure(.expected))
     other.send(1)
     other.send(completion: .failure(.other))
-    #expect(recorder.values == [1])
+    expectEqual(recorder.values, [1])
     #expect(throws: TestFailure.other) { try recorder.completion?.rethrow() }
   }
 
@@ -190,14 +191,14 @@ struct CatchTests {
   func reflection() {
     let other = other
     let recorder = AnySubscriber<Int, TestFailure>(receiveSubscription: {
-      #expect("\($0)" == "Catch")
-      #expect(Mirror(reflecting: $0).children.map(\.label) == ["downstream", "demand"])
+      expectEqual("\($0)", "Catch")
+      expectEqual(Mirror(reflecting: $0).children.map(\.label), ["downstream", "demand"])
     })
     upstream.catch { _ in other }.subscribe(recorder)
     upstream.tryCatch { _ in other }.subscribe(
-      AnySubscriber<Int, any Error>(receiveSubscription: { #expect("\($0)" == "TryCatch") })
+      AnySubscriber<Int, any Error>(receiveSubscription: { expectEqual("\($0)", "TryCatch") })
     )
-    #expect(upstream.subscriptionCount == 2)
+    expectEqual(upstream.subscriptionCount, 2)
   }
 
   @Test("a value before the subscription stops the process")
@@ -221,7 +222,7 @@ struct CatchTests {
     let recorder = Recorder<Int, Never>()
     TestPublisher<Int, TestFailure>(handingOver: { $0.receive(completion: .finished) })
       .catch { _ in Just(1) }.subscribe(recorder)
-    #expect(recorder.events == [])
+    expectEqual(recorder.events, [])
     await #expect(processExitsWith: .failure) {
       TestPublisher<Int, TestFailure>(handingOver: { $0.receive(completion: .failure(.expected)) })
         .catch { _ in Just(1) }.subscribe(Recorder<Int, Never>())
@@ -236,8 +237,8 @@ struct CatchTests {
     upstream.send(completion: .failure(.expected))
     second?.receive(subscription: SubscriptionSpy())
     for _ in 0..<2 { second?.receive(completion: .finished) }
-    #expect(second?.receive(1) == Subscribers.Demand.none)
-    #expect(recorder.events == [.subscription, .completion(.finished)])
+    expectEqual(second?.receive(1), Subscribers.Demand.none)
+    expectEqual(recorder.events, [.subscription, .completion(.finished)])
   }
 
   @Test("no value and no end passes after a cancel, in either phase")
@@ -270,7 +271,7 @@ struct CatchTests {
       }
       held?.cancel()
       let side = fails ? second : first
-      #expect(side?.receive(1) == Subscribers.Demand.none)
+      expectEqual(side?.receive(1), Subscribers.Demand.none)
       side?.receive(completion: .finished)
       #expect(values == [] && ends == 0)
     }
@@ -332,7 +333,7 @@ struct CatchTests {
         },
       ]
     )
-    #expect(keeper.breaches == [])
+    expectEqual(keeper.breaches, [])
     if seed % 4 != 0 { #expect(keeper.isOver) }
   }
 
@@ -344,7 +345,7 @@ struct CatchTests {
       .tryCatch { _ -> Just<Int> in throw TestFailure.other }.subscribe(recorder)
     subscriber?.receive(subscription: SubscriptionSpy())
     subscriber?.receive(completion: .failure(.expected))
-    #expect(subscriber?.receive(1) == Subscribers.Demand.none)
+    expectEqual(subscriber?.receive(1), Subscribers.Demand.none)
     #expect(recorder.values.isEmpty && recorder.completions.count == 1)
   }
 }

@@ -1,4 +1,5 @@
 import Combine
+import Expectations
 import ReboundTesting
 import Testing
 
@@ -10,11 +11,11 @@ struct ReplaceErrorTests {
   func replaces() {
     let recorder = Recorder<Int, Never>(requesting: .max(2), answering: { _, _ in .none })
     upstream.replaceError(with: -1).subscribe(recorder)
-    #expect(upstream.requests == [.max(2)])
-    #expect(upstream.send(1) == .none)
+    expectEqual(upstream.requests, [.max(2)])
+    expectEqual(upstream.send(1), .none)
     upstream.send(completion: .failure(.expected))
-    #expect(recorder.events == [.subscription, .value(1), .value(-1), .completion(.finished)])
-    #expect(upstream.cancelCount == 0)
+    expectEqual(recorder.events, [.subscription, .value(1), .value(-1), .completion(.finished)])
+    expectEqual(upstream.cancelCount, 0)
   }
 
   @Test("the value waits for a request, and a finish meanwhile is ignored")
@@ -24,11 +25,11 @@ struct ReplaceErrorTests {
     upstream.send(1)
     upstream.send(completion: .failure(.expected))
     upstream.send(completion: .finished)
-    #expect(recorder.events == [.subscription, .value(1)])
+    expectEqual(recorder.events, [.subscription, .value(1)])
     recorder.request(.max(1))
     recorder.request(.max(1))
-    #expect(recorder.events == [.subscription, .value(1), .value(-1), .completion(.finished)])
-    #expect(upstream.requests == [.max(1)])
+    expectEqual(recorder.events, [.subscription, .value(1), .value(-1), .completion(.finished)])
+    expectEqual(upstream.requests, [.max(1)])
   }
 
   @Test("a finish passes without demand")
@@ -37,7 +38,7 @@ struct ReplaceErrorTests {
     upstream.replaceError(with: -1).subscribe(recorder)
     upstream.send(completion: .finished)
     upstream.send(completion: .failure(.expected))
-    #expect(recorder.events == [.subscription, .completion(.finished)])
+    expectEqual(recorder.events, [.subscription, .completion(.finished)])
   }
 
   @Test("demand returned for a value during which the upstream fails releases the value")
@@ -52,7 +53,7 @@ struct ReplaceErrorTests {
     )
     subject.replaceError(with: -1).subscribe(recorder)
     subject.send(1)
-    #expect(recorder.events == [.subscription, .value(1), .value(-1), .completion(.finished)])
+    expectEqual(recorder.events, [.subscription, .value(1), .value(-1), .completion(.finished)])
   }
 
   @Test("cancelled, also from inside the value, nothing more comes")
@@ -63,16 +64,16 @@ struct ReplaceErrorTests {
     })
     upstream.replaceError(with: -1).subscribe(recorder)
     upstream.send(completion: .failure(.expected))
-    #expect(recorder.events == [.subscription, .value(-1)])
+    expectEqual(recorder.events, [.subscription, .value(-1)])
 
     let early = Recorder<Int, Never>(requesting: .none)
     upstream.replaceError(with: -1).subscribe(early)
     early.cancel()
     early.cancel()
-    #expect(upstream.cancelCount == 1)
+    expectEqual(upstream.cancelCount, 1)
     upstream.send(completion: .failure(.expected))
     early.request(.max(1))
-    #expect(early.events == [.subscription])
+    expectEqual(early.events, [.subscription])
   }
 
   @Test("a second subscription is cancelled")
@@ -81,17 +82,17 @@ struct ReplaceErrorTests {
     spare.subscribe(Recorder<Int, TestFailure>())
     upstream.replaceError(with: 1).subscribe(Recorder<Int, Never>())
     upstream.connections[0].send(subscription: spare.connections[0])
-    #expect(spare.cancelCount == 1)
-    #expect(upstream.cancelCount == 0)
+    expectEqual(spare.cancelCount, 1)
+    expectEqual(upstream.cancelCount, 0)
   }
 
   @Test("publishers with equal parts are equal, and the subscription is called ReplaceError")
   func naming() {
-    #expect([1].publisher.replaceError(with: 3) == Publishers.ReplaceError(upstream: [1].publisher, output: 3))
+    expectEqual([1].publisher.replaceError(with: 3), Publishers.ReplaceError(upstream: [1].publisher, output: 3))
     upstream.replaceError(with: 1).subscribe(
-      AnySubscriber<Int, Never>(receiveSubscription: { #expect("\($0)" == "ReplaceError") })
+      AnySubscriber<Int, Never>(receiveSubscription: { expectEqual("\($0)", "ReplaceError") })
     )
-    #expect(upstream.subscriptionCount == 1)
+    expectEqual(upstream.subscriptionCount, 1)
   }
 
   @Test("a value beyond the demand stops the process")
@@ -118,7 +119,7 @@ struct ReplaceErrorTests {
         { _ in for _ in 0..<10 { keeper.request(.max(1)) } },
       ]
     )
-    #expect(keeper.breaches == [])
+    expectEqual(keeper.breaches, [])
     #expect(keeper.isOver)
     #expect(keeper.valueCount >= 1)
   }

@@ -1,3 +1,4 @@
+import Expectations
 import ReboundTesting
 import Testing
 
@@ -17,13 +18,13 @@ struct RetryTests {
     let recorder = Recorder<Int, TestFailure>()
     upstream.retry(2).subscribe(recorder)
     for attempt in 1...3 {
-      #expect(upstream.subscriptionCount == attempt)
+      expectEqual(upstream.subscriptionCount, attempt)
       upstream.send(attempt)
       upstream.send(completion: .failure(.expected))
     }
-    #expect(upstream.subscriptionCount == 3)
-    #expect(recorder.events == [.subscription, .value(1), .value(2), .value(3), .completion(.failure(.expected))])
-    #expect(upstream.cancelCount == 0)
+    expectEqual(upstream.subscriptionCount, 3)
+    expectEqual(recorder.events, [.subscription, .value(1), .value(2), .value(3), .completion(.failure(.expected))])
+    expectEqual(upstream.cancelCount, 0)
   }
 
   @Test("without retries a failure passes at once")
@@ -31,8 +32,8 @@ struct RetryTests {
     let recorder = Recorder<Int, TestFailure>()
     upstream.retry(0).subscribe(recorder)
     upstream.send(completion: .failure(.expected))
-    #expect(upstream.subscriptionCount == 1)
-    #expect(recorder.completions == [.failure(.expected)])
+    expectEqual(upstream.subscriptionCount, 1)
+    expectEqual(recorder.completions, [.failure(.expected)])
   }
 
   @Test("nil and negative numbers mean without limit", arguments: [nil, -1])
@@ -40,9 +41,9 @@ struct RetryTests {
     let recorder = Recorder<Int, TestFailure>()
     Publishers.Retry(upstream: upstream, retries: retries).subscribe(recorder)
     for _ in 0..<50 { upstream.send(completion: .failure(.expected)) }
-    #expect(upstream.subscriptionCount == 51)
+    expectEqual(upstream.subscriptionCount, 51)
     upstream.send(completion: .finished)
-    #expect(recorder.events == [.subscription, .completion(.finished)])
+    expectEqual(recorder.events, [.subscription, .completion(.finished)])
   }
 
   @Test("each attempt is asked for what is still owed")
@@ -52,16 +53,16 @@ struct RetryTests {
       answering: { value, _ in value == 1 ? .max(2) : .none }
     )
     upstream.retry(2).subscribe(recorder)
-    #expect(upstream.send(1) == .none)
-    #expect(upstream.requests == [.max(3), .max(2)])
+    expectEqual(upstream.send(1), .none)
+    expectEqual(upstream.requests, [.max(3), .max(2)])
     upstream.send(2)
     upstream.send(completion: .failure(.expected))
-    #expect(upstream.connections[1].requests == [.max(3)])
+    expectEqual(upstream.connections[1].requests, [.max(3)])
     for value in 3...5 { upstream.send(value) }
     upstream.send(completion: .failure(.expected))
-    #expect(upstream.connections[2].requests == [])
+    expectEqual(upstream.connections[2].requests, [])
     recorder.request(.max(1))
-    #expect(upstream.connections[2].requests == [.max(1)])
+    expectEqual(upstream.connections[2].requests, [.max(1)])
   }
 
   @Test(
@@ -72,8 +73,8 @@ struct RetryTests {
     let recorder = Recorder<Int, TestFailure>()
     let upstream = TestPublisher<Int, TestFailure>(handingOver: { $0.receive(completion: completion) })
     upstream.retry(3).subscribe(recorder)
-    #expect(recorder.events == [.completion(completion)])
-    #expect(upstream.subscriptionCount == 1)
+    expectEqual(recorder.events, [.completion(completion)])
+    expectEqual(upstream.subscriptionCount, 1)
   }
 
   @Test("cancelling reaches the attempt under way, and no other follows")
@@ -83,10 +84,10 @@ struct RetryTests {
     upstream.send(completion: .failure(.expected))
     recorder.cancel()
     recorder.cancel()
-    #expect(upstream.cancelCount == 1)
-    #expect(upstream.connections[1].cancelCount == 1)
+    expectEqual(upstream.cancelCount, 1)
+    expectEqual(upstream.connections[1].cancelCount, 1)
     upstream.send(completion: .failure(.expected))
-    #expect(upstream.subscriptionCount == 2)
+    expectEqual(upstream.subscriptionCount, 2)
     #expect(recorder.completion == nil)
   }
 
@@ -100,7 +101,7 @@ struct RetryTests {
       $0.receive(subscription: spy)
     })
     .retry(3).subscribe(Recorder<Int, TestFailure>())
-    #expect(spy.cancelCount == 1)
+    expectEqual(spy.cancelCount, 1)
     #expect(spy.requests.isEmpty)
   }
 
@@ -115,12 +116,12 @@ struct RetryTests {
     subscriber?.receive(completion: .failure(.expected))
     keeper.subscription?.request(.max(2))
     subscriber?.receive(subscription: attempts[1])
-    #expect(attempts[0].requests == [.max(1)])
-    #expect(attempts[1].requests == [.max(3)])
+    expectEqual(attempts[0].requests, [.max(1)])
+    expectEqual(attempts[1].requests, [.max(3)])
     subscriber?.receive(completion: .failure(.expected))
     keeper.subscription?.cancel()
     subscriber?.receive(subscription: attempts[2])
-    #expect(attempts.map(\.cancelCount) == [0, 0, 1])
+    expectEqual(attempts.map(\.cancelCount), [0, 0, 1])
   }
 
   @Test("the subscriber is kept until the subscription goes, past end and cancel", arguments: [true, false])
@@ -154,8 +155,8 @@ struct RetryTests {
       return .none
     })
     upstream.retry(100).subscribe(recorder)
-    #expect(upstream.subscriptionCount == 1)
-    #expect(recorder.values == [1])
+    expectEqual(upstream.subscriptionCount, 1)
+    expectEqual(recorder.values, [1])
   }
 
   @Test("a second subscription is cancelled")
@@ -164,8 +165,8 @@ struct RetryTests {
     spare.subscribe(Recorder<Int, TestFailure>())
     upstream.retry(1).subscribe(Recorder<Int, TestFailure>())
     upstream.connections[0].send(subscription: spare.connections[0])
-    #expect(spare.cancelCount == 1)
-    #expect(upstream.cancelCount == 0)
+    expectEqual(spare.cancelCount, 1)
+    expectEqual(upstream.cancelCount, 0)
   }
 
   @Test("an attempt that begins and fails twice is followed by one other")
@@ -179,8 +180,8 @@ struct RetryTests {
     let recorder = Recorder<Int, TestFailure>()
     upstream.retry(4).subscribe(recorder)
     // Each has used two retries up.
-    #expect(upstream.subscriptionCount == 3)
-    #expect(recorder.events == [.subscription, .completion(.failure(.expected))])
+    expectEqual(upstream.subscriptionCount, 3)
+    expectEqual(recorder.events, [.subscription, .completion(.failure(.expected))])
   }
 
   @Test("ten thousand failures at once, in one call, use no stack")
@@ -188,8 +189,8 @@ struct RetryTests {
     let upstream = Self.failing()
     let recorder = Recorder<Int, TestFailure>()
     upstream.retry(10_000).subscribe(recorder)
-    #expect(upstream.subscriptionCount == 10_001)
-    #expect(recorder.events == [.subscription, .completion(.failure(.expected))])
+    expectEqual(upstream.subscriptionCount, 10_001)
+    expectEqual(recorder.events, [.subscription, .completion(.failure(.expected))])
   }
 
   @Test("forty thousand attempts with a value each, retried inside a catch, use no stack")
@@ -203,16 +204,16 @@ struct RetryTests {
     })
     let recorder = Recorder<Int, Never>()
     upstream.map { $0 }.retry(40_000).catch { _ in Just(-1) }.subscribe(recorder)
-    #expect(attempts == 40_001)
-    #expect(recorder.values.count == 40_002)
-    #expect(recorder.values.last == -1)
+    expectEqual(attempts, 40_001)
+    expectEqual(recorder.values.count, 40_002)
+    expectEqual(recorder.values.last, -1)
     #expect(recorder.isFinished)
   }
 
   @Test("publishers with equal parts are equal")
   func equality() {
     let upstream = [1].publisher
-    #expect(upstream.retry(2) == Publishers.Retry(upstream: upstream, retries: 2))
+    expectEqual(upstream.retry(2), Publishers.Retry(upstream: upstream, retries: 2))
     #expect(Publishers.Retry(upstream: upstream, retries: nil) != upstream.retry(2))
   }
 
@@ -220,11 +221,11 @@ struct RetryTests {
   func reflection() {
     upstream.retry(1).subscribe(
       AnySubscriber<Int, TestFailure>(receiveSubscription: {
-        #expect("\($0)" == "Retry")
+        expectEqual("\($0)", "Retry")
         #expect(Mirror(reflecting: $0).children.isEmpty)
       })
     )
-    #expect(upstream.subscriptionCount == 1)
+    expectEqual(upstream.subscriptionCount, 1)
   }
 
   @Test("a value beyond the demand stops the process")
@@ -259,7 +260,7 @@ struct RetryTests {
         },
       ]
     )
-    #expect(keeper.breaches == [])
+    expectEqual(keeper.breaches, [])
     if seed % 4 != 0 { #expect(keeper.isOver) }
     #expect(subject.subscriptionCount <= 21)
   }
@@ -269,11 +270,11 @@ struct RetryTests {
     var subscriber: AnySubscriber<Int, TestFailure>?
     let recorder = Recorder<Int, TestFailure>(requesting: .max(3), answering: { _, _ in .max(5) })
     TestPublisher<Int, TestFailure>(handingOver: { subscriber = $0 }).retry(1).subscribe(recorder)
-    #expect(subscriber?.receive(1) == Subscribers.Demand.none)
+    expectEqual(subscriber?.receive(1), Subscribers.Demand.none)
     let (first, second) = (SubscriptionSpy(), SubscriptionSpy())
     subscriber?.receive(subscription: first)
     subscriber?.receive(completion: .failure(.expected))
-    #expect(subscriber?.receive(2) == Subscribers.Demand.none)
+    expectEqual(subscriber?.receive(2), Subscribers.Demand.none)
     subscriber?.receive(subscription: second)
 
     #expect(first.requests == [.max(3)] && second.requests == [.max(3)])

@@ -1,4 +1,5 @@
 import Combine
+import Expectations
 import ReboundTesting
 import Testing
 
@@ -15,10 +16,10 @@ struct AllSatisfyTests {
     upstream.tryAllSatisfy { if $0 == 2 { throw TestFailure.expected } else { true } }.subscribe(recorder)
 
     upstream.send(1)
-    #expect(recorder.events.count == 1)
+    expectEqual(recorder.events.count, 1)
     upstream.send(2)
 
-    #expect(cancelCountAtEnd == 1)
+    expectEqual(cancelCountAtEnd, 1)
     #expect(recorder.values.isEmpty)
     #expect(throws: TestFailure.expected) { try recorder.completion?.rethrow() }
   }

@@ -1,4 +1,5 @@
 import Combine
+import Expectations
 import ReboundTesting
 import Testing
 
@@ -11,22 +12,22 @@ struct CollectTests {
     upstream.collect().subscribe(recorder)
     for value in 0..<100_000 { upstream.send(value) }
     upstream.send(completion: .finished)
-    #expect(recorder.values == [Array(0..<100_000)])
+    expectEqual(recorder.values, [Array(0..<100_000)])
   }
 
   @Test("shows how many values there are so far")
   func reflection() {
     let upstream = TestPublisher<Int, Never>()
     let subscription = upstream.collect().subscriptionForTesting()
-    #expect(toldText("count", of: subscription) == "0")
+    expectEqual(toldText("count", of: subscription), "0")
     upstream.send(1)
     upstream.send(2)
-    #expect(toldText("count", of: subscription) == "2")
+    expectEqual(toldText("count", of: subscription), "2")
   }
 
   @Test("equals another over an equal upstream")
   func equality() {
-    #expect(Publishers.Collect(upstream: Just(1)) == Publishers.Collect(upstream: Just(1)))
+    expectEqual(Publishers.Collect(upstream: Just(1)), Publishers.Collect(upstream: Just(1)))
     #expect(Publishers.Collect(upstream: Just(1)) != Publishers.Collect(upstream: Just(2)))
   }
 }

@@ -1,4 +1,5 @@
 import Combine
+import Expectations
 import ReboundTesting
 import Testing
 
@@ -27,10 +28,10 @@ struct ComparisonTests {
 
   @Test("of equal values the first is kept")
   func ties() {
-    #expect(run { $0.min { $0.key < $1.key } } == ["a"])
-    #expect(run { $0.max { $0.key < $1.key } } == ["b"])
-    #expect(run { $0.tryMin { $0.key < $1.key } } == ["a"])
-    #expect(run { $0.tryMax { $0.key < $1.key } } == ["b"])
+    expectEqual(run { $0.min { $0.key < $1.key } }, ["a"])
+    expectEqual(run { $0.max { $0.key < $1.key } }, ["b"])
+    expectEqual(run { $0.tryMin { $0.key < $1.key } }, ["a"])
+    expectEqual(run { $0.tryMax { $0.key < $1.key } }, ["b"])
   }
 
   @Test("max asks whether the value so far is before the new one, min the other way round")
@@ -42,7 +43,7 @@ struct ComparisonTests {
         return $0.key < $1.key
       }
     }
-    #expect(calls == ["ab", "bc", "bd"])
+    expectEqual(calls, ["ab", "bc", "bd"])
 
     calls = []
     _ = run {
@@ -51,7 +52,7 @@ struct ComparisonTests {
         return $0.key < $1.key
       }
     }
-    #expect(calls == ["ba", "ca", "da"])
+    expectEqual(calls, ["ba", "ca", "da"])
   }
 
   @Test("an error thrown cancels the upstream, then fails at once, unasked")
@@ -64,7 +65,7 @@ struct ComparisonTests {
     )
     upstream.tryMax { _, _ in throw TestFailure.expected }.subscribe(recorder)
     upstream.send(1)
-    #expect(recorder.events.count == 1)
+    expectEqual(recorder.events.count, 1)
     upstream.send(2)
     #expect(upstream.cancelCount == 1 && cancelCountAtEnd == 1)
     #expect(throws: TestFailure.expected) { try recorder.completion?.rethrow() }

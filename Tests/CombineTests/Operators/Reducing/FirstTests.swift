@@ -1,11 +1,12 @@
 import Combine
+import Expectations
 import Testing
 
 @Suite("first")
 struct FirstTests {
   @Test("equals another over an equal upstream")
   func equality() {
-    #expect(Publishers.First(upstream: Just(1)) == Publishers.First(upstream: Just(1)))
+    expectEqual(Publishers.First(upstream: Just(1)), Publishers.First(upstream: Just(1)))
     #expect(Publishers.First(upstream: Just(1)) != Publishers.First(upstream: Just(2)))
   }
 
@@ -13,7 +14,7 @@ struct FirstTests {
   func endless() {
     var received: [Int] = []
     let subscription = (0...).publisher.first().sink { received.append($0) }
-    #expect(received == [0])
+    expectEqual(received, [0])
     subscription.cancel()
   }
 }

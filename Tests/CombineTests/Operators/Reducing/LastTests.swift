@@ -1,4 +1,5 @@
 import Combine
+import Expectations
 import ReboundTesting
 import Testing
 
@@ -6,7 +7,7 @@ import Testing
 struct LastTests {
   @Test("equals another over an equal upstream")
   func equality() {
-    #expect(Publishers.Last(upstream: Just(1)) == Publishers.Last(upstream: Just(1)))
+    expectEqual(Publishers.Last(upstream: Just(1)), Publishers.Last(upstream: Just(1)))
     #expect(Publishers.Last(upstream: Just(1)) != Publishers.Last(upstream: Just(2)))
   }
 

@@ -1,4 +1,5 @@
 import Combine
+import Expectations
 import ReboundTesting
 import Testing
 
@@ -14,7 +15,7 @@ struct ReduceTests {
     for _ in 0..<2 {
       let recorder = Recorder<String, Never>()
       publisher.subscribe(recorder)
-      #expect(recorder.events == [.subscription, .value("1"), .completion(.finished)])
+      expectEqual(recorder.events, [.subscription, .value("1"), .completion(.finished)])
     }
   }
 
@@ -25,7 +26,7 @@ struct ReduceTests {
     upstream.reduce("0") { "\($0)\($1)" }.subscribe(recorder)
     for value in 1...3 { upstream.send(value) }
     upstream.send(completion: .finished)
-    #expect(recorder.values == ["0123"])
+    expectEqual(recorder.values, ["0123"])
   }
 
   @Test("an error thrown cancels the upstream, then fails at once, unasked")
@@ -40,11 +41,11 @@ struct ReduceTests {
     .subscribe(recorder)
     let connection = upstream.connections.first
 
-    #expect(connection?.send(1) == Subscribers.Demand.none)
+    expectEqual(connection?.send(1), Subscribers.Demand.none)
     connection?.send(2)
 
-    #expect(calls == 1)
-    #expect(upstream.cancelCount == 1)
+    expectEqual(calls, 1)
+    expectEqual(upstream.cancelCount, 1)
     #expect(recorder.values.isEmpty)
     #expect(throws: TestFailure.expected) { try recorder.completion?.rethrow() }
   }

@@ -1,5 +1,6 @@
 import Combine
 import Dispatch
+import Expectations
 import ReboundTesting
 import Testing
 
@@ -14,18 +15,18 @@ struct AutoconnectTests {
 
     shared.subscribe(first)
     shared.subscribe(second)
-    #expect(upstream.subscriptionCount == 1)
+    expectEqual(upstream.subscriptionCount, 1)
     upstream.send(1)
     first.cancel()
     upstream.send(2)
-    #expect(upstream.cancelCount == 0)
+    expectEqual(upstream.cancelCount, 0)
     second.cancel()
-    #expect(upstream.cancelCount == 1)
+    expectEqual(upstream.cancelCount, 1)
 
-    #expect(first.values == [1])
-    #expect(second.values == [1, 2])
+    expectEqual(first.values, [1])
+    expectEqual(second.values, [1, 2])
     shared.subscribe(first)
-    #expect(upstream.subscriptionCount == 2)
+    expectEqual(upstream.subscriptionCount, 2)
   }
 
   @Test("who subscribes after all have left connects anew")
@@ -36,9 +37,9 @@ struct AutoconnectTests {
       let recorder = Recorder<Int, Never>()
       shared.subscribe(recorder)
       upstream.send(round)
-      #expect(recorder.values == [round])
+      expectEqual(recorder.values, [round])
       recorder.cancel()
-      #expect(upstream.connections.map(\.cancelCount) == Array(repeating: 1, count: round))
+      expectEqual(upstream.connections.map(\.cancelCount), Array(repeating: 1, count: round))
     }
   }
 
@@ -54,9 +55,9 @@ struct AutoconnectTests {
     subscription?.cancel()
     subscription?.cancel()
 
-    #expect(upstream.cancelCount == 0)
+    expectEqual(upstream.cancelCount, 0)
     other.cancel()
-    #expect(upstream.cancelCount == 1)
+    expectEqual(upstream.cancelCount, 1)
   }
 
   @Test("every cancel reaches the subscription that is wrapped")
@@ -75,8 +76,8 @@ struct AutoconnectTests {
     subscription?.request(.none)
     subscription?.cancel()
     subscription?.cancel()
-    #expect(lending.spy.requests == [.none])
-    #expect(lending.spy.cancelCount == 2)
+    expectEqual(lending.spy.requests, [.none])
+    expectEqual(lending.spy.cancelCount, 2)
   }
 
   @Test("who cancels while the connection is being made ends it")
@@ -90,10 +91,10 @@ struct AutoconnectTests {
 
     shared.subscribe(recorder)
 
-    #expect(recorder.values == [1])
-    #expect(upstream.cancelCount == 1)
+    expectEqual(recorder.values, [1])
+    expectEqual(upstream.cancelCount, 1)
     shared.subscribe(Recorder<Int, Never>())
-    #expect(upstream.subscriptionCount == 2)
+    expectEqual(upstream.subscriptionCount, 2)
   }
 
   @Test("a subscription from inside the connecting joins it")
@@ -111,8 +112,8 @@ struct AutoconnectTests {
       })
     )
 
-    #expect(late.values == [2])
-    #expect(upstream.subscriptionCount == 1)
+    expectEqual(late.values, [2])
+    expectEqual(upstream.subscriptionCount, 1)
   }
 
   @Test("who subscribes while the first, which has left already, is being attached shares its connection")
@@ -128,11 +129,11 @@ struct AutoconnectTests {
     )
     upstream.send(1)
 
-    #expect(second.values == [1])
-    #expect(upstream.subscriptionCount == 1)
-    #expect(upstream.cancelCount == 0)
+    expectEqual(second.values, [1])
+    expectEqual(upstream.subscriptionCount, 1)
+    expectEqual(upstream.cancelCount, 0)
     second.cancel()
-    #expect(upstream.cancelCount == 1)
+    expectEqual(upstream.cancelCount, 1)
   }
 
   @Test("who subscribes after the only one has left while connecting connects anew")
@@ -146,7 +147,7 @@ struct AutoconnectTests {
     let recorder = Recorder<Int, Never>()
     shared.first().append(shared.first()).subscribe(recorder)
 
-    #expect(recorder.events == [.subscription, .value(1), .value(2), .completion(.finished)])
+    expectEqual(recorder.events, [.subscription, .value(1), .value(2), .completion(.finished)])
   }
 
   @Test("the end counts nobody out: a connection that has ended is not made again")
@@ -161,8 +162,8 @@ struct AutoconnectTests {
     shared.subscribe(late)
 
     #expect(first.isFinished)
-    #expect(late.events == [.subscription, .completion(.finished)])
-    #expect(upstream.subscriptionCount == 1)
+    expectEqual(late.events, [.subscription, .completion(.finished)])
+    expectEqual(upstream.subscriptionCount, 1)
   }
 
   @Test("the subscription looks like the one it wraps, and the subscriber shows its name and parts")
@@ -172,13 +173,13 @@ struct AutoconnectTests {
     var subscription: (any Subscription)?
     shared.subscribe(AnySubscriber(receiveSubscription: { subscription = $0 }))
 
-    #expect(connectable.subscriberDescription.value == "Autoconnect")
-    #expect(connectable.subscriberChildren.value == ["parent", "downstream"])
-    #expect(subscription.map { "\($0)" } == "Empty")
-    #expect(subscription?.combineIdentifier == Subscriptions.empty.combineIdentifier)
-    #expect(subscription.map { $0 is any CustomReflectable } == false)
+    expectEqual(connectable.subscriberDescription.value, "Autoconnect")
+    expectEqual(connectable.subscriberChildren.value, ["parent", "downstream"])
+    expectEqual(subscription.map { "\($0)" }, "Empty")
+    expectEqual(subscription?.combineIdentifier, Subscriptions.empty.combineIdentifier)
+    expectEqual(subscription.map { $0 is any CustomReflectable }, false)
     let playground = (subscription as? any CustomPlaygroundDisplayConvertible)?.playgroundDescription
-    #expect(playground as? String == "Empty")
+    expectEqual(playground as? String, "Empty")
   }
 
   @Test("subscribers coming and going on many threads share one connection at a time")
@@ -198,7 +199,7 @@ struct AutoconnectTests {
 
     subject.send(1)
 
-    #expect(staying.values == [1])
+    expectEqual(staying.values, [1])
   }
 }
 

@@ -1,4 +1,5 @@
 import Combine
+import Expectations
 import ReboundTesting
 import Testing
 
@@ -11,12 +12,12 @@ struct MakeConnectableTests {
     let second = Recorder<Int, Never>(requesting: .max(2))
     connectable.subscribe(first)
     connectable.subscribe(second)
-    #expect(first.values == [])
+    expectEqual(first.values, [])
 
     let connection = connectable.connect()
 
-    #expect(first.values == [1, 2, 3])
-    #expect(second.values == [1, 2])
+    expectEqual(first.values, [1, 2, 3])
+    expectEqual(second.values, [1, 2])
     #expect(first.isFinished && second.isFinished)
     connection.cancel()
   }
@@ -33,8 +34,8 @@ struct MakeConnectableTests {
     connection.cancel()
     upstream.send(2)
 
-    #expect(recorder.values == [1])
-    #expect(upstream.cancelCount == 1)
-    #expect(recorder.completions == [])
+    expectEqual(recorder.values, [1])
+    expectEqual(upstream.cancelCount, 1)
+    expectEqual(recorder.completions, [])
   }
 }

@@ -1,4 +1,5 @@
 import Combine
+import Expectations
 import ReboundTesting
 import Testing
 
@@ -14,20 +15,20 @@ struct MulticastTests {
     }
     let first = Recorder<Int, TestFailure>()
     let second = Recorder<Int, TestFailure>()
-    #expect(subjectCount == 0)
+    expectEqual(subjectCount, 0)
     multicast.subscribe(first)
     multicast.subscribe(second)
-    #expect(upstream.subscriptionCount == 0)
+    expectEqual(upstream.subscriptionCount, 0)
 
     let connection = multicast.connect()
     upstream.send(1)
     upstream.send(completion: .failure(.expected))
 
-    #expect(subjectCount == 1)
-    #expect(upstream.subscriptionCount == 1)
-    #expect(upstream.requests == [.unlimited])
+    expectEqual(subjectCount, 1)
+    expectEqual(upstream.subscriptionCount, 1)
+    expectEqual(upstream.requests, [.unlimited])
     for recorder in [first, second] {
-      #expect(recorder.events == [.subscription, .value(1), .completion(.failure(.expected))])
+      expectEqual(recorder.events, [.subscription, .value(1), .completion(.failure(.expected))])
     }
     connection.cancel()
   }
@@ -42,11 +43,11 @@ struct MulticastTests {
     var connection: (any Cancellable)? = multicast.connect()
     upstream.send(1)
     connection = nil
-    #expect(upstream.cancelCount == 1)
+    expectEqual(upstream.cancelCount, 1)
     connection = multicast.connect()
     upstream.send(2)
 
-    #expect(recorder.values == [1, 2])
+    expectEqual(recorder.values, [1, 2])
     withExtendedLifetime(connection) {}
   }
 
@@ -60,7 +61,7 @@ struct MulticastTests {
 
     for connection in upstream.connections { connection.send(1) }
 
-    #expect(recorder.values == [1, 1])
+    expectEqual(recorder.values, [1, 1])
     for connection in connections { connection.cancel() }
   }
 
@@ -72,11 +73,11 @@ struct MulticastTests {
     multicast.subscribe(recorder)
 
     for value in 1...3 { subject.send(value) }
-    #expect(recorder.values == [1, 2])
+    expectEqual(recorder.values, [1, 2])
     recorder.request(.max(1))
     subject.send(4)
 
-    #expect(recorder.values == [1, 2, 4])
+    expectEqual(recorder.values, [1, 2, 4])
   }
 
   @Test("a cancel from inside a value stops at once, and lets the subscriber go")
@@ -93,7 +94,7 @@ struct MulticastTests {
       multicast.subscribe(recorder)
       subject.send(1)
       subject.send(2)
-      #expect(recorder.values == [1])
+      expectEqual(recorder.values, [1])
     }
 
     #expect(released == nil)
@@ -108,12 +109,12 @@ struct MulticastTests {
       return PassthroughSubject()
     }
     let connection = multicast.connect()
-    #expect(subjectCount == 1)
+    expectEqual(subjectCount, 1)
     let recorder = Recorder<Int, Never>()
     multicast.subscribe(recorder)
     upstream.send(1)
-    #expect(subjectCount == 1)
-    #expect(recorder.values == [1])
+    expectEqual(subjectCount, 1)
+    expectEqual(recorder.values, [1])
     connection.cancel()
   }
 
@@ -138,7 +139,7 @@ struct MulticastTests {
     let subscription = Empty<Int>().multicast(subject: Lending(spy)).subscriptionForTesting()
     subscription?.request(.none)
     subscription?.request(.max(2))
-    #expect(spy.requests == [.none, .max(2)])
+    expectEqual(spy.requests, [.none, .max(2)])
   }
 
   @Test("a connection after the end of the subject brings nothing")
@@ -151,7 +152,7 @@ struct MulticastTests {
     upstream.send(completion: .finished)
     connection = multicast.connect()
     upstream.send(1)
-    #expect(recorder.events == [.subscription, .completion(.finished)])
+    expectEqual(recorder.events, [.subscription, .completion(.finished)])
     connection.cancel()
   }
 
@@ -177,13 +178,13 @@ struct MulticastTests {
     let recorder = Recorder<Int, Never>(requesting: .max(1), answering: { value, _ in value == 1 ? .max(4) : .none })
     Empty<Int>().multicast(subject: subject).subscribe(recorder)
     subject.subscriber?.receive(subscription: spy)
-    #expect(subject.subscriber?.receive(1) == Subscribers.Demand.none)
-    #expect(subject.subscriber?.receive(2) == Subscribers.Demand.none)
-    #expect(spy.requests == [.max(1), .max(4)])
+    expectEqual(subject.subscriber?.receive(1), Subscribers.Demand.none)
+    expectEqual(subject.subscriber?.receive(2), Subscribers.Demand.none)
+    expectEqual(spy.requests, [.max(1), .max(4)])
     subject.subscriber?.receive(completion: .finished)
     subject.subscriber?.receive(completion: .finished)
-    #expect(subject.subscriber?.receive(3) == Subscribers.Demand.none)
-    #expect(recorder.events == [.subscription, .value(1), .value(2), .completion(.finished)])
+    expectEqual(subject.subscriber?.receive(3), Subscribers.Demand.none)
+    expectEqual(recorder.events, [.subscription, .value(1), .value(2), .completion(.finished)])
   }
 
   @Test("who comes after the end gets a subscription and the end")
@@ -195,7 +196,7 @@ struct MulticastTests {
 
     multicast.subscribe(recorder)
 
-    #expect(recorder.events == [.subscription, .completion(.failure(.expected))])
+    expectEqual(recorder.events, [.subscription, .completion(.failure(.expected))])
   }
 
   @Test("events that the subject should not send are not passed on")
@@ -205,8 +206,8 @@ struct MulticastTests {
     var conduit: (any Subscription)?
     multicast.subscribe(AnySubscriber(receiveSubscription: { conduit = $0 }))
 
-    #expect(conduit.map { "\($0)" } == "Multicast")
-    #expect(conduit.map { Mirror(reflecting: $0).children.count } == 0)
+    expectEqual(conduit.map { "\($0)" }, "Multicast")
+    expectEqual(conduit.map { Mirror(reflecting: $0).children.count }, 0)
     conduit?.cancel()
     conduit?.cancel()
     conduit?.request(.max(1))

@@ -1,4 +1,5 @@
 import Combine
+import Expectations
 import ReboundTesting
 import Testing
 
@@ -19,10 +20,10 @@ struct ShareTests {
     let late = Recorder<Int, TestFailure>()
     shared.subscribe(late)
 
-    #expect(upstream.subscriptionCount == 1)
-    #expect(first.values == [1, 2])
-    #expect(second.values == [2])
-    #expect(late.events == [.subscription, .completion(.failure(.expected))])
+    expectEqual(upstream.subscriptionCount, 1)
+    expectEqual(first.values, [1, 2])
+    expectEqual(second.values, [2])
+    expectEqual(late.events, [.subscription, .completion(.failure(.expected))])
   }
 
   @Test("everything is let go after the last cancel, though the publisher is kept")
@@ -38,7 +39,7 @@ struct ShareTests {
     }
 
     #expect(released == nil)
-    #expect(upstream.cancelCount == 1)
+    expectEqual(upstream.cancelCount, 1)
   }
 
   @Test("a shared publisher that nobody keeps lives while somebody is subscribed")
@@ -48,9 +49,9 @@ struct ShareTests {
     upstream.share().subscribe(recorder)
 
     upstream.send(1)
-    #expect(recorder.values == [1])
+    expectEqual(recorder.values, [1])
     recorder.cancel()
-    #expect(upstream.cancelCount == 1)
+    expectEqual(upstream.cancelCount, 1)
   }
 
   @Test("two are equal only if they are the same")
@@ -58,7 +59,7 @@ struct ShareTests {
     let upstream = Just(1)
     let shared = upstream.share()
 
-    #expect(shared == shared)
+    expectEqual(shared, shared)
     #expect(shared != upstream.share())
   }
 }

@@ -1,5 +1,6 @@
 import Combine
 import Dispatch
+import Expectations
 import ReboundTesting
 import Testing
 
@@ -12,13 +13,13 @@ struct CollectByTimeTests {
   func byTime() {
     let recorder = Recorder<[Int], TestFailure>(on: scheduler)
     upstream.collect(.byTime(scheduler, 1)).subscribe(recorder)
-    #expect(upstream.send(1) == .max(1))
-    #expect(upstream.send(2) == .max(1))
+    expectEqual(upstream.send(1), .max(1))
+    expectEqual(upstream.send(2), .max(1))
     scheduler.advance(by: 3.5)
     upstream.send(3)
     scheduler.advance(by: 1)
-    #expect(recorder.values == [[1, 2], [3]])
-    #expect(recorder.timedValues.map(\.time.nanoseconds) == [1_000_000_000, 4_000_000_000])
+    expectEqual(recorder.values, [[1, 2], [3]])
+    expectEqual(recorder.timedValues.map(\.time.nanoseconds), [1_000_000_000, 4_000_000_000])
   }
 
   @Test("by time, each request asks for one value, and a group without demand waits and grows")
@@ -30,39 +31,39 @@ struct CollectByTimeTests {
       }
     )
     upstream.collect(.byTime(scheduler, 1)).subscribe(recorder)
-    #expect(scheduler.pendingCount == 1)
+    expectEqual(scheduler.pendingCount, 1)
     upstream.send(1)
     scheduler.advance(by: 1)
     upstream.send(2)
     recorder.request(.none)
     recorder.request(.max(1))
-    #expect(upstream.requests == [.max(1)])
+    expectEqual(upstream.requests, [.max(1)])
     scheduler.advance(by: 1)
     upstream.send(3)
     scheduler.advance(by: 1)
     upstream.send(4)
     scheduler.advance(by: 1)
-    #expect(recorder.values == [[1, 2], [3]])
+    expectEqual(recorder.values, [[1, 2], [3]])
     recorder.request(.unlimited)
-    #expect(upstream.requests == [.max(1), .max(1)])
+    expectEqual(upstream.requests, [.max(1), .max(1)])
     scheduler.advance(by: 1)
-    #expect(recorder.values == [[1, 2], [3], [4]])
+    expectEqual(recorder.values, [[1, 2], [3], [4]])
   }
 
   @Test("by count, a full group comes at the next opportunity, and the interval starts anew")
   func byCount() {
     let recorder = Recorder<[Int], TestFailure>(on: scheduler)
     upstream.collect(.byTimeOrCount(scheduler, 1, 2)).subscribe(recorder)
-    #expect(upstream.requests == [.unlimited])
+    expectEqual(upstream.requests, [.unlimited])
     scheduler.advance(by: 0.75)
-    #expect(upstream.send(1) == .none)
-    #expect(upstream.send(2) == .none)
-    #expect(upstream.send(3) == .none)
+    expectEqual(upstream.send(1), .none)
+    expectEqual(upstream.send(2), .none)
+    expectEqual(upstream.send(3), .none)
     #expect(recorder.values.isEmpty)
     scheduler.advance(by: 5)
-    #expect(recorder.values == [[1, 2], [3]])
-    #expect(recorder.timedValues.map(\.time.nanoseconds) == [750_000_000, 1_750_000_000])
-    #expect(scheduler.pendingCount == 1)
+    expectEqual(recorder.values, [[1, 2], [3]])
+    expectEqual(recorder.timedValues.map(\.time.nanoseconds), [750_000_000, 1_750_000_000])
+    expectEqual(scheduler.pendingCount, 1)
   }
 
   @Test("by count, requests and the answers to full groups are multiplied")
@@ -74,19 +75,19 @@ struct CollectByTimeTests {
       }
     )
     upstream.collect(.byTimeOrCount(scheduler, 1, 3)).subscribe(recorder)
-    #expect(upstream.requests == [.max(6)])
+    expectEqual(upstream.requests, [.max(6)])
     for value in 1...3 { upstream.send(value) }
     scheduler.advance()
-    #expect(upstream.requests == [.max(6), .max(3)])
+    expectEqual(upstream.requests, [.max(6), .max(3)])
     upstream.send(4)
     scheduler.advance(by: 1)
-    #expect(upstream.requests == [.max(6), .max(3)])
+    expectEqual(upstream.requests, [.max(6), .max(3)])
     for value in 5...13 { upstream.send(value) }
     scheduler.advance(by: 5)
-    #expect(recorder.values == [[1, 2, 3], [4], [5, 6, 7], [8, 9, 10]])
+    expectEqual(recorder.values, [[1, 2, 3], [4], [5, 6, 7], [8, 9, 10]])
     recorder.request(.max(1))
     scheduler.advance(by: 1)
-    #expect(recorder.values.last == [11, 12, 13])
+    expectEqual(recorder.values.last, [11, 12, 13])
   }
 
   @Test("a count below one counts as one")
@@ -96,8 +97,8 @@ struct CollectByTimeTests {
     upstream.send(1)
     upstream.send(2)
     scheduler.advance()
-    #expect(recorder.values == [[1], [2]])
-    #expect(upstream.requests == [.max(2)])
+    expectEqual(recorder.values, [[1], [2]])
+    expectEqual(upstream.requests, [.max(2)])
   }
 
   @Test("the normal end publishes what waits, also without demand, and then itself, on the scheduler")
@@ -108,11 +109,11 @@ struct CollectByTimeTests {
     upstream.send(completion: .finished)
     upstream.send(6)
     upstream.send(completion: .failure(.other))
-    #expect(recorder.events == [.subscription])
+    expectEqual(recorder.events, [.subscription])
     scheduler.advance(by: 5)
-    #expect(recorder.values == [[1, 2], [3, 4], [5]])
-    #expect(recorder.completions == [.finished])
-    #expect(scheduler.pendingCount == 0)
+    expectEqual(recorder.values, [[1, 2], [3, 4], [5]])
+    expectEqual(recorder.completions, [.finished])
+    expectEqual(scheduler.pendingCount, 0)
   }
 
   @Test("a failure drops what waits")
@@ -122,7 +123,7 @@ struct CollectByTimeTests {
     upstream.send(1)
     upstream.send(completion: .failure(.expected))
     scheduler.advance(by: 5)
-    #expect(recorder.events == [.subscription, .completion(.failure(.expected))])
+    expectEqual(recorder.events, [.subscription, .completion(.failure(.expected))])
   }
 
   @Test("a cancel drops what waits, cancels timer and upstream, and nothing comes any more", arguments: [true, false])
@@ -134,9 +135,9 @@ struct CollectByTimeTests {
     recorder.cancel()
     recorder.cancel()
     scheduler.advance(by: 5)
-    #expect(recorder.events == [.subscription])
-    #expect(upstream.cancelCount == (afterTheEnd ? 0 : 1))
-    #expect(scheduler.pendingCount == 0)
+    expectEqual(recorder.events, [.subscription])
+    expectEqual(upstream.cancelCount, afterTheEnd ? 0 : 1)
+    expectEqual(scheduler.pendingCount, 0)
   }
 
   @Test("a cancel from inside a group drops the groups and the end behind it")
@@ -161,8 +162,8 @@ struct CollectByTimeTests {
     for value in 0..<20 { upstream.send(value) }
     upstream.send(completion: .finished)
     backward.run()
-    #expect(recorder.values.flatMap { $0 } == Array(0..<20))
-    #expect(recorder.entries.last?.event == .completion(.finished))
+    expectEqual(recorder.values.flatMap { $0 }, Array(0..<20))
+    expectEqual(recorder.entries.last?.event, .completion(.finished))
   }
 
   @Test("no value is lost on a concurrent queue, and the end comes last")
@@ -178,7 +179,7 @@ struct CollectByTimeTests {
     let recorder = Recorder<[Int], TestFailure>()
     upstream.collect(.byTimeOrCount(ImmediateScheduler.shared, 1, 2)).subscribe(recorder)
     for value in 1...3 { upstream.send(value) }
-    #expect(recorder.values == [[1, 2]])
+    expectEqual(recorder.values, [[1, 2]])
     upstream.send(completion: .finished)
     #expect(recorder.values == [[1, 2], [3]] && recorder.isFinished)
   }
@@ -217,9 +218,9 @@ struct CollectByTimeTests {
     let other = TestPublisher<Int, TestFailure>()
     other.subscribe(Recorder<Int, TestFailure>())
     upstream.connections[0].send(subscription: other.connections[0])
-    #expect(other.cancelCount == 1)
+    expectEqual(other.cancelCount, 1)
     let subscription = try #require(keeper.subscription)
-    #expect(String(describing: subscription) == "CollectByTime")
+    expectEqual(String(describing: subscription), "CollectByTime")
     #expect(labels(of: subscription).isEmpty)
   }
 

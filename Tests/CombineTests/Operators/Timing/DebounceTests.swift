@@ -1,5 +1,6 @@
 import Combine
 import Dispatch
+import Expectations
 import ReboundTesting
 import Testing
 
@@ -12,18 +13,18 @@ struct DebounceTests {
   func debounces() {
     let recorder = Recorder<Int, TestFailure>(on: scheduler)
     upstream.debounce(for: 1, scheduler: scheduler).subscribe(recorder)
-    #expect(upstream.requests == [.unlimited])
+    expectEqual(upstream.requests, [.unlimited])
 
     for value in 1...4 {
-      #expect(upstream.send(value) == .none)
+      expectEqual(upstream.send(value), .none)
       scheduler.advance(by: 0.6)
     }
     scheduler.advance(by: 5)
     upstream.send(5)
     scheduler.advance(by: 1)
 
-    #expect(recorder.values == [4, 5])
-    #expect(recorder.timedValues.map(\.time.nanoseconds) == [2_800_000_000, 8_400_000_000])
+    expectEqual(recorder.values, [4, 5])
+    expectEqual(recorder.timedValues.map(\.time.nanoseconds), [2_800_000_000, 8_400_000_000])
   }
 
   @Test("a value at the very moment when another is due takes its place, if the timer was made anew since")
@@ -36,22 +37,22 @@ struct DebounceTests {
     scheduler.schedule(after: scheduler.now.advanced(by: 1)) { [upstream] in _ = upstream.send(3) }
     scheduler.advance(by: 5)
 
-    #expect(recorder.values == [3])
+    expectEqual(recorder.values, [3])
   }
 
   @Test("one timer at most is under way, and none once the value has come")
   func timers() {
     let recorder = Recorder<Int, TestFailure>()
     upstream.debounce(for: 1, scheduler: scheduler).subscribe(recorder)
-    #expect(scheduler.pendingCount == 0)
+    expectEqual(scheduler.pendingCount, 0)
     for value in 1...50 {
       upstream.send(value)
-      #expect(scheduler.pendingCount == 1)
+      expectEqual(scheduler.pendingCount, 1)
       scheduler.advance(by: 0.1)
     }
     scheduler.advance(by: 0.9)
-    #expect(recorder.values == [50])
-    #expect(scheduler.pendingCount == 0)
+    expectEqual(recorder.values, [50])
+    expectEqual(scheduler.pendingCount, 0)
   }
 
   @Test("a value that is due without demand is dropped, and answers add to the demand")
@@ -68,8 +69,8 @@ struct DebounceTests {
     recorder.request(.max(1))
     settle(2)
     for value in [0, 0, -3] { settle(value) }
-    #expect(recorder.values == [2, 0, 0])
-    #expect(upstream.requests == [.unlimited])
+    expectEqual(recorder.values, [2, 0, 0])
+    expectEqual(upstream.requests, [.unlimited])
   }
 
   @Test(
@@ -86,12 +87,12 @@ struct DebounceTests {
     upstream.send(2)
     upstream.send(completion: .finished)
     #expect(recorder.completions.isEmpty)
-    #expect(scheduler.pendingCount == 1)
+    expectEqual(scheduler.pendingCount, 1)
     scheduler.advance()
-    #expect(recorder.completions == [completion])
+    expectEqual(recorder.completions, [completion])
     scheduler.advance(by: 5)
     #expect(recorder.values.isEmpty)
-    #expect(upstream.cancelCount == 0)
+    expectEqual(upstream.cancelCount, 0)
   }
 
   @Test("a cancel drops the value, cancels timer and upstream, and nothing comes any more")
@@ -101,10 +102,10 @@ struct DebounceTests {
     upstream.send(1)
     recorder.cancel()
     recorder.cancel()
-    #expect(upstream.cancelCount == 1)
-    #expect(scheduler.pendingCount == 0)
+    expectEqual(upstream.cancelCount, 1)
+    expectEqual(scheduler.pendingCount, 0)
     scheduler.advance(by: 5)
-    #expect(recorder.events == [.subscription])
+    expectEqual(recorder.events, [.subscription])
   }
 
   @Test("a cancel between the end and its delivery wins")
@@ -133,7 +134,7 @@ struct DebounceTests {
     upstream.debounce(for: 1, scheduler: scheduler).subscribe(recorder)
     upstream.send(1)
     scheduler.advance(by: 1)
-    #expect(recorder.values == [1])
+    expectEqual(recorder.values, [1])
     scheduler.advance(by: 1)
     upstream.send(3)
     scheduler.advance(by: 5)
@@ -217,16 +218,16 @@ struct DebounceTests {
     let other = TestPublisher<Int, TestFailure>()
     other.subscribe(Recorder<Int, TestFailure>())
     upstream.connections[0].send(subscription: other.connections[0])
-    #expect(other.cancelCount == 1)
+    expectEqual(other.cancelCount, 1)
 
     let subscription = try #require(keeper.subscription)
     subscription.request(.max(3))
     upstream.send(7)
-    #expect(String(describing: subscription) == "Debounce")
-    #expect(labels(of: subscription) == ["downstream", "downstreamDemand", "currentValue"])
+    expectEqual(String(describing: subscription), "Debounce")
+    expectEqual(labels(of: subscription), ["downstream", "downstreamDemand", "currentValue"])
     #expect(toldChild("downstream", of: subscription) as? Keeper<Int, TestFailure> === keeper)
-    #expect(toldChild("downstreamDemand", of: subscription) as? Subscribers.Demand == .max(3))
-    #expect(toldChild("currentValue", of: subscription) as? Int == 7)
+    expectEqual(toldChild("downstreamDemand", of: subscription) as? Subscribers.Demand, .max(3))
+    expectEqual(toldChild("currentValue", of: subscription) as? Int, 7)
   }
 
   @Test("a scheduler of one's own makes one timer for many values, and is asked for the time for each")
@@ -235,7 +236,7 @@ struct DebounceTests {
     upstream.debounce(for: 1, scheduler: noting).subscribe(Recorder<Int, TestFailure>())
     let before = noting.readings
     for value in 0..<10 { upstream.send(value) }
-    #expect(noting.log.count { $0 != "at once" } == 1)
+    expectEqual(noting.log.count { $0 != "at once" }, 1)
     #expect(noting.readings - before >= 10)
   }
 }

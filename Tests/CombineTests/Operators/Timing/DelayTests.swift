@@ -1,5 +1,6 @@
 import Combine
 import Dispatch
+import Expectations
 import ReboundTesting
 import Testing
 
@@ -16,17 +17,17 @@ struct DelayTests {
     upstream.send(2)
     upstream.send(completion: .failure(.expected))
     scheduler.advance(by: 5)
-    #expect(recorder.timedValues.map(\.time.nanoseconds) == [1_500_000_000, 2_500_000_000])
-    #expect(recorder.values == [1, 2])
-    #expect(recorder.completionTime?.nanoseconds == 2_500_000_000)
-    #expect(recorder.failure == .expected)
+    expectEqual(recorder.timedValues.map(\.time.nanoseconds), [1_500_000_000, 2_500_000_000])
+    expectEqual(recorder.values, [1, 2])
+    expectEqual(recorder.completionTime?.nanoseconds, 2_500_000_000)
+    expectEqual(recorder.failure, .expected)
   }
 
   @Test("the tolerance is the scheduler's least unless it is given")
   func tolerance() {
     let upstream = TestPublisher<Int, TestFailure>()
     let queue = DispatchQueue.global()
-    #expect(upstream.delay(for: 1, scheduler: queue).tolerance == queue.minimumTolerance)
+    expectEqual(upstream.delay(for: 1, scheduler: queue).tolerance, queue.minimumTolerance)
     let publisher = upstream.delay(for: 1, tolerance: 0.5, scheduler: queue)
     #expect(publisher.tolerance == 0.5 && publisher.interval == 1 && publisher.scheduler === queue)
     #expect(publisher.options == nil && publisher.upstream === upstream)

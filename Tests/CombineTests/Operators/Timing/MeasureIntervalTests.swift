@@ -1,4 +1,5 @@
 import Combine
+import Expectations
 import ReboundTesting
 import Testing
 
@@ -19,9 +20,9 @@ struct MeasureIntervalTests {
     upstream.send(3)
     upstream.send(completion: .failure(.expected))
 
-    #expect(recorder.values == [2, 0.5, 0])
-    #expect(recorder.completion == .failure(.expected))
-    #expect(scheduler.pendingCount == 0)
+    expectEqual(recorder.values, [2, 0.5, 0])
+    expectEqual(recorder.completion, .failure(.expected))
+    expectEqual(scheduler.pendingCount, 0)
   }
 
   @Test("demand passes, and what a subscriber returns becomes a request")
@@ -31,11 +32,11 @@ struct MeasureIntervalTests {
       answering: { _, recorder in recorder.values.count == 1 ? .max(3) : .none }
     )
     upstream.measureInterval(using: scheduler).subscribe(recorder)
-    #expect(upstream.send(1) == .none)
-    #expect(upstream.send(2) == .none)
+    expectEqual(upstream.send(1), .none)
+    expectEqual(upstream.send(2), .none)
     recorder.request(.none)
 
-    #expect(upstream.requests == [.max(2), .max(3), .none])
+    expectEqual(upstream.requests, [.max(2), .max(3), .none])
   }
 
   /// A scheduler whose clock is set by hand.
@@ -64,7 +65,7 @@ struct MeasureIntervalTests {
     upstream.send(1)
     clock.now = clock.now.advanced(by: -2)
     upstream.send(2)
-    #expect(recorder.values == [5, -2])
+    expectEqual(recorder.values, [5, -2])
   }
 
   @Test("events before the subscription and after the end are ignored")
@@ -80,7 +81,7 @@ struct MeasureIntervalTests {
     subscriber?.receive(completion: .finished)
     _ = subscriber?.receive(2)
 
-    #expect(recorder.events == [.subscription, .completion(.finished)])
+    expectEqual(recorder.events, [.subscription, .completion(.finished)])
   }
 
   @Test("it holds one subscription, cancels it once and lets go")

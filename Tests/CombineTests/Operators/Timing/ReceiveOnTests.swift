@@ -1,5 +1,6 @@
 import Combine
 import Dispatch
+import Expectations
 import ReboundTesting
 import Testing
 
@@ -15,7 +16,7 @@ struct ReceiveOnTests {
     upstream.send(1)
     upstream.send(2)
     scheduler.advance()
-    #expect(recorder.timedValues.map(\.value) == [1, 2])
+    expectEqual(recorder.timedValues.map(\.value), [1, 2])
     #expect(recorder.timedValues.allSatisfy { $0.time == scheduler.now })
   }
 
@@ -31,7 +32,7 @@ struct ReceiveOnTests {
     })
     upstream.receive(on: ImmediateScheduler.shared).subscribe(recorder)
     upstream.send(1)
-    #expect(log == ["1 in", "2 in", "2 out", "1 out"])
+    expectEqual(log, ["1 in", "2 in", "2 out", "1 out"])
   }
 
   @Test("values and the end come on the queue")
@@ -49,7 +50,7 @@ struct ReceiveOnTests {
       receiveValue: { _ in note() }
     )
     #expect(done.wait())
-    #expect(isThere.value == [true, true])
+    expectEqual(isThere.value, [true, true])
     cancellable.cancel()
   }
 
@@ -80,8 +81,8 @@ struct ReceiveOnTests {
     )
     Publishers.Sequence<Range<Int>, Never>(sequence: 0..<2000).receive(on: DispatchQueue.global()).subscribe(recorder)
     #expect(done.wait())
-    #expect(most.value == 1)
-    #expect(recorder.values == Array(0..<2000))
+    expectEqual(most.value, 1)
+    expectEqual(recorder.values, Array(0..<2000))
   }
 
   @Test("publisher and subscription tell what they are")
@@ -93,7 +94,7 @@ struct ReceiveOnTests {
     let keeper = Keeper<Int, TestFailure>(Recorder<Int, TestFailure>())
     publisher.subscribe(keeper)
     let subscription = try #require(keeper.subscription)
-    #expect(String(describing: subscription) == "ReceiveOn")
+    expectEqual(String(describing: subscription), "ReceiveOn")
     #expect(labels(of: subscription).isEmpty)
   }
 }

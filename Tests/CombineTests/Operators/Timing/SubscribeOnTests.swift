@@ -1,5 +1,6 @@
 import Combine
 import Dispatch
+import Expectations
 import ReboundTesting
 import Testing
 
@@ -16,21 +17,21 @@ struct SubscribeOnTests {
 
     scheduler.advance()
     #expect(upstream.subscriptionCount == 1 && recorder.subscriptionCount == 1)
-    #expect(upstream.requests == [.max(1)])
-    #expect(upstream.send(5) == .max(5))
-    #expect(recorder.values == [5])
+    expectEqual(upstream.requests, [.max(1)])
+    expectEqual(upstream.send(5), .max(5))
+    expectEqual(recorder.values, [5])
 
     recorder.request(.none)
     recorder.request(.max(3))
     #expect(upstream.requests == [.max(1)] && scheduler.pendingCount == 2)
     scheduler.advance()
-    #expect(upstream.requests == [.max(1), .none, .max(3)])
+    expectEqual(upstream.requests, [.max(1), .none, .max(3)])
 
     recorder.cancel()
-    #expect(upstream.send(6) == .none)
-    #expect(upstream.cancelCount == 0)
+    expectEqual(upstream.send(6), .none)
+    expectEqual(upstream.cancelCount, 0)
     scheduler.advance()
-    #expect(upstream.cancelCount == 1)
+    expectEqual(upstream.cancelCount, 1)
     #expect(recorder.values == [5] && recorder.completions.isEmpty)
   }
 
@@ -46,7 +47,7 @@ struct SubscribeOnTests {
     upstream.send(1)
     subscription.request(.max(1))
     subscription.cancel()
-    #expect(scheduler.pendingCount == 0)
+    expectEqual(scheduler.pendingCount, 0)
     #expect(recorder.completions == [.failure(.expected)] && recorder.values.isEmpty)
     #expect(upstream.requests.isEmpty && upstream.cancelCount == 0)
   }
@@ -61,7 +62,7 @@ struct SubscribeOnTests {
     recorder.cancel()
     recorder.cancel()
     recorder.request(.max(1))
-    #expect(backward.jobCount == 2)
+    expectEqual(backward.jobCount, 2)
     backward.run()
     #expect(upstream.requests.isEmpty && upstream.cancelCount == 1)
   }
@@ -90,8 +91,8 @@ struct SubscribeOnTests {
     )
     upstream.subscribe(on: jobs).subscribe(subscriber)
     #expect(jobs.firstDone.wait())
-    #expect(log.value == ["both done: true, passed: []"])
-    #expect(upstream.requests.sorted() == [.max(1), .max(2)])
+    expectEqual(log.value, ["both done: true, passed: []"])
+    expectEqual(upstream.requests.sorted(), [.max(1), .max(2)])
   }
 
   @Test("order is kept on concurrent queues, and the end comes last")
@@ -114,7 +115,7 @@ struct SubscribeOnTests {
     upstream.subscribe(on: ImmediateScheduler.shared).subscribe(recorder)
     upstream.send(1)
     upstream.send(2)
-    #expect(recorder.values == [1])
+    expectEqual(recorder.values, [1])
     #expect(upstream.requests == [.unlimited, .max(2)] && upstream.cancelCount == 1)
   }
 
@@ -148,9 +149,9 @@ struct SubscribeOnTests {
     let other = TestPublisher<Int, TestFailure>()
     other.subscribe(Recorder<Int, TestFailure>())
     upstream.connections[0].send(subscription: other.connections[0])
-    #expect(other.cancelCount == 1)
+    expectEqual(other.cancelCount, 1)
     let subscription = try #require(keeper.subscription)
-    #expect(String(describing: subscription) == "SubscribeOn")
+    expectEqual(String(describing: subscription), "SubscribeOn")
     #expect(labels(of: subscription).isEmpty)
   }
 }

@@ -1,4 +1,5 @@
 import Dispatch
+import Expectations
 import ReboundTesting
 import Testing
 
@@ -21,12 +22,12 @@ struct ThrottleTests {
     let values = [(-1, 0), (1, 100), (2, 200), (3, 600), (4, 700), (5, 900), (6, 1200)]
     for (value, milliseconds) in values {
       scheduler.schedule(after: VirtualTime.start.advanced(by: .milliseconds(milliseconds))) { [upstream] in
-        #expect(upstream.send(value) == .none)
+        expectEqual(upstream.send(value), .none)
       }
     }
     scheduler.advance(by: 5)
-    #expect(recorder.values == expected)
-    #expect(recorder.timedValues.map { $0.time.nanoseconds / 1_000_000 } == [0, 500, 1000, 1500])
+    expectEqual(recorder.values, expected)
+    expectEqual(recorder.timedValues.map { $0.time.nanoseconds / 1_000_000 }, [0, 500, 1000, 1500])
   }
 
   @Test("after a quiet interval a value comes at once")
@@ -37,7 +38,7 @@ struct ThrottleTests {
     scheduler.advance(by: 7)
     upstream.send(2)
     scheduler.advance()
-    #expect(recorder.timedValues.map(\.time.nanoseconds) == [0, 7_000_000_000])
+    expectEqual(recorder.timedValues.map(\.time.nanoseconds), [0, 7_000_000_000])
   }
 
   @Test("a value whose interval has passed is scheduled without a time, one before that for its end")
@@ -49,7 +50,7 @@ struct ThrottleTests {
       upstream.send(milliseconds)
       noting.run()
     }
-    #expect(noting.log == ["at once", "after 1000 ms, tolerance 0.007 s", "at once", "at once"])
+    expectEqual(noting.log, ["at once", "after 1000 ms, tolerance 0.007 s", "at once", "at once"])
   }
 
   @Test("when the clock is set back, a value waits for an interval at most")
@@ -61,7 +62,7 @@ struct ThrottleTests {
       upstream.send(seconds)
       noting.run()
     }
-    #expect(noting.log == ["at once", "after 51000 ms, tolerance 0.007 s"])
+    expectEqual(noting.log, ["at once", "after 51000 ms, tolerance 0.007 s"])
   }
 
   @Test("everything is asked for before the subscriber gets its subscription")
@@ -71,7 +72,7 @@ struct ThrottleTests {
       log.change { $0.append("\(upstream.requests)") }
     })
     upstream.throttle(for: 1, scheduler: scheduler, latest: true).subscribe(subscriber)
-    #expect(log.value == ["[unlimited]"])
+    expectEqual(log.value, ["[unlimited]"])
   }
 
   @Test("a value without demand is dropped; the demand is taken when a value is scheduled")
@@ -88,8 +89,8 @@ struct ThrottleTests {
     recorder.request(.max(1))
     settle(2)
     for value in [0, 0, 9] { settle(value) }
-    #expect(recorder.values == [2, 0, 0])
-    #expect(upstream.requests == [.unlimited])
+    expectEqual(recorder.values, [2, 0, 0])
+    expectEqual(upstream.requests, [.unlimited])
   }
 
   @Test(
@@ -106,10 +107,10 @@ struct ThrottleTests {
     upstream.send(2)
     upstream.send(completion: completion)
     upstream.send(3)
-    #expect(scheduler.pendingCount == 1)
+    expectEqual(scheduler.pendingCount, 1)
     scheduler.advance(by: 5)
     #expect(recorder.values == [1, 2] && recorder.completions == [completion])
-    #expect(recorder.completionTime?.nanoseconds == 1_000_000_000)
+    expectEqual(recorder.completionTime?.nanoseconds, 1_000_000_000)
   }
 
   @Test("the end comes at the next opportunity if no value waits")
@@ -120,7 +121,7 @@ struct ThrottleTests {
     upstream.send(completion: .finished)
     #expect(recorder.completions.isEmpty)
     scheduler.advance()
-    #expect(recorder.completions == [.failure(.expected)])
+    expectEqual(recorder.completions, [.failure(.expected)])
   }
 
   @Test("an end from inside the first request comes after the subscription, on every scheduler")
@@ -128,7 +129,7 @@ struct ThrottleTests {
     func makeUpstream() -> AnyPublisher<Int, Never> { Just(1).eraseToAnyPublisher() }
     let recorder = Recorder<Int, Never>()
     makeUpstream().throttle(for: 1, scheduler: ImmediateScheduler.shared, latest: true).subscribe(recorder)
-    #expect(recorder.events == [.subscription, .completion(.finished)])
+    expectEqual(recorder.events, [.subscription, .completion(.finished)])
   }
 
   @Test("a value that comes while the subscriber takes its subscription lets none of the next come early")
@@ -149,7 +150,7 @@ struct ThrottleTests {
     )
     upstream.throttle(for: 1, scheduler: scheduler, latest: true).subscribe(subscriber)
     scheduler.advance(by: 5)
-    #expect(recorder.timedValues.map(\.time.nanoseconds) == [0, 1_000_000_000, 2_000_000_000])
+    expectEqual(recorder.timedValues.map(\.time.nanoseconds), [0, 1_000_000_000, 2_000_000_000])
   }
 
   @Test("a cancel drops the value that waits, and nothing comes any more")
@@ -160,8 +161,8 @@ struct ThrottleTests {
     recorder.cancel()
     recorder.cancel()
     scheduler.advance(by: 5)
-    #expect(recorder.events == [.subscription])
-    #expect(upstream.cancelCount == 1)
+    expectEqual(recorder.events, [.subscription])
+    expectEqual(upstream.cancelCount, 1)
   }
 
   @Test("a cancel from inside a value drops the end behind it")
@@ -187,7 +188,7 @@ struct ThrottleTests {
       $0.receive(subscription: spy)
     })
     .throttle(for: 1, scheduler: scheduler, latest: true).subscribe(Recorder<Int, TestFailure>())
-    #expect(spy.cancelCount == 1)
+    expectEqual(spy.cancelCount, 1)
     #expect(spy.requests.isEmpty)
   }
 
@@ -205,7 +206,7 @@ struct ThrottleTests {
       upstream.connections[0].letGo()
       keeper.subscription = nil
     }
-    #expect(scheduler.pendingCount == 1)
+    expectEqual(scheduler.pendingCount, 1)
     #expect(observed == nil)
     scheduler.advance()
   }
@@ -253,9 +254,9 @@ struct ThrottleTests {
     let other = TestPublisher<Int, TestFailure>()
     other.subscribe(Recorder<Int, TestFailure>())
     upstream.connections[0].send(subscription: other.connections[0])
-    #expect(other.cancelCount == 1)
+    expectEqual(other.cancelCount, 1)
     let subscription = try #require(keeper.subscription)
-    #expect(String(describing: subscription) == "Throttle")
+    expectEqual(String(describing: subscription), "Throttle")
     #expect(labels(of: subscription).isEmpty)
   }
 }

@@ -1,5 +1,6 @@
 import Combine
 import Dispatch
+import Expectations
 import ReboundTesting
 import Testing
 
@@ -25,9 +26,9 @@ struct TimeoutTests {
     scheduler.advance(by: 5)
 
     #expect(recorder.values == [1, 2] && recorder.completions == [.finished])
-    #expect(recorder.completionTime?.nanoseconds == 2_500_000_000)
+    expectEqual(recorder.completionTime?.nanoseconds, 2_500_000_000)
     #expect(cancelsAtEnd.value == 1 && upstream.cancelCount == 1)
-    #expect(scheduler.pendingCount == 0)
+    expectEqual(scheduler.pendingCount, 0)
   }
 
   @Test("the stream fails when no value comes, if there is an error to fail with")
@@ -52,25 +53,25 @@ struct TimeoutTests {
     scheduler.advance(by: 0.25)
     asking.request(.max(2))
     scheduler.advance(by: 5)
-    #expect(silent.completionTime?.nanoseconds == 1_000_000_000)
-    #expect(asking.completionTime?.nanoseconds == 1_500_000_000)
-    #expect(upstream.requests == [.max(1), .max(2)])
+    expectEqual(silent.completionTime?.nanoseconds, 1_000_000_000)
+    expectEqual(asking.completionTime?.nanoseconds, 1_500_000_000)
+    expectEqual(upstream.requests, [.max(1), .max(2)])
   }
 
   @Test("values and the end come on the scheduler; the answer is a request")
   func schedules() throws {
     let recorder = Recorder<Int, TestFailure>(requesting: .max(1), answering: { value, _ in .max(value) })
     upstream.timeout(1, scheduler: scheduler).subscribe(recorder)
-    #expect(upstream.send(3) == .none)
-    #expect(upstream.send(0) == .none)
+    expectEqual(upstream.send(3), .none)
+    expectEqual(upstream.send(0), .none)
     #expect(recorder.values.isEmpty)
     scheduler.advance()
-    #expect(upstream.requests == [.max(1), .max(3)])
+    expectEqual(upstream.requests, [.max(1), .max(3)])
     upstream.send(completion: .failure(.other))
-    #expect(scheduler.pendingCount == 1, "the end is scheduled, and the timer cancelled")
+    expectEqual(scheduler.pendingCount, 1, "the end is scheduled, and the timer cancelled")
     scheduler.advance(by: 5)
     #expect(recorder.values == [3, 0] && recorder.completions == [.failure(.other)])
-    #expect(upstream.cancelCount == 0)
+    expectEqual(upstream.cancelCount, 0)
   }
 
   @Test("a value at the very moment when the time is over has it run anew, if the timer was made anew since")
@@ -82,8 +83,8 @@ struct TimeoutTests {
     scheduler.schedule(after: scheduler.now.advanced(by: 1)) { [upstream] in _ = upstream.send(2) }
     scheduler.advance(by: 1)
 
-    #expect(recorder.values == [1, 2])
-    #expect(recorder.completions == [])
+    expectEqual(recorder.values, [1, 2])
+    expectEqual(recorder.completions, [])
   }
 
   @Test("one timer at most is under way")
@@ -93,9 +94,9 @@ struct TimeoutTests {
     for value in 0..<50 {
       upstream.send(value)
       scheduler.advance(by: 0.1)
-      #expect(scheduler.pendingCount == 1)
+      expectEqual(scheduler.pendingCount, 1)
     }
-    #expect(recorder.values.count == 50)
+    expectEqual(recorder.values.count, 50)
   }
 
   @Test("a scheduler that does the last job first changes nothing in the order")
@@ -129,7 +130,7 @@ struct TimeoutTests {
     recorder.cancel()
     recorder.request(.max(1))
     scheduler.advance(by: 5)
-    #expect(recorder.events == [.subscription])
+    expectEqual(recorder.events, [.subscription])
     #expect(upstream.cancelCount == 1 && upstream.requests == [.unlimited])
   }
 
@@ -155,11 +156,11 @@ struct TimeoutTests {
   func immediate() {
     let asking = Recorder<Int, TestFailure>()
     upstream.timeout(1, scheduler: ImmediateScheduler.shared, customError: { .expected }).subscribe(asking)
-    #expect(asking.events == [.subscription, .completion(.failure(.expected))])
+    expectEqual(asking.events, [.subscription, .completion(.failure(.expected))])
     let silent = Recorder<Int, TestFailure>(requesting: .none)
     upstream.timeout(1, scheduler: ImmediateScheduler.shared).subscribe(silent)
-    #expect(silent.events == [.subscription, .completion(.finished)])
-    #expect(upstream.cancelCount == 2)
+    expectEqual(silent.events, [.subscription, .completion(.finished)])
+    expectEqual(upstream.cancelCount, 2)
   }
 
   @Test("order is kept on concurrent queues, and the end comes last")
@@ -183,9 +184,9 @@ struct TimeoutTests {
     }
     #expect(done.wait(times: 500))
     for recorder in recorders {
-      #expect(recorder.values == Array(0..<recorder.values.count))
-      #expect(recorder.entries.last?.event == .completion(.finished))
-      #expect(recorder.completions.count == 1)
+      expectEqual(recorder.values, Array(0..<recorder.values.count))
+      expectEqual(recorder.entries.last?.event, .completion(.finished))
+      expectEqual(recorder.completions.count, 1)
     }
   }
 
@@ -208,7 +209,7 @@ struct TimeoutTests {
       scheduler.advance()
     }
     #expect(observed == nil)
-    #expect(scheduler.pendingCount == 0)
+    expectEqual(scheduler.pendingCount, 0)
   }
 
   @Test("a second subscription is cancelled, and the subscription tells what it is")
@@ -221,11 +222,11 @@ struct TimeoutTests {
     let other = TestPublisher<Int, TestFailure>()
     other.subscribe(Recorder<Int, TestFailure>())
     upstream.connections[0].send(subscription: other.connections[0])
-    #expect(other.cancelCount == 1)
+    expectEqual(other.cancelCount, 1)
     let subscription = try #require(keeper.subscription)
     subscription.request(.none)
-    #expect(upstream.requests == [.none])
-    #expect(String(describing: subscription) == "Timeout")
+    expectEqual(upstream.requests, [.none])
+    expectEqual(String(describing: subscription), "Timeout")
     #expect(labels(of: subscription).isEmpty)
   }
 
@@ -240,8 +241,8 @@ struct TimeoutTests {
       if delivers { scheduler.advance() }
       try #require(keeper.subscription).cancel()
       scheduler.advance()
-      #expect(upstream.cancelCount == (delivers ? 0 : 1))
-      #expect(recorder.completions.count == (delivers ? 1 : 0))
+      expectEqual(upstream.cancelCount, delivers ? 0 : 1)
+      expectEqual(recorder.completions.count, delivers ? 1 : 0)
     }
   }
 
@@ -251,7 +252,7 @@ struct TimeoutTests {
     upstream.timeout(1, scheduler: noting).subscribe(Recorder<Int, TestFailure>())
     let before = noting.readings
     for value in 0..<10 { upstream.send(value) }
-    #expect(noting.log.count { $0 != "at once" } == 1)
+    expectEqual(noting.log.count { $0 != "at once" }, 1)
     #expect(noting.readings - before >= 10)
   }
 }

@@ -1,4 +1,5 @@
 import Combine
+import Expectations
 import Foundation
 import ReboundTesting
 import Testing
@@ -31,12 +32,12 @@ struct BreakpointTests {
       }
     )
     .subscribe(recorder)
-    #expect(upstream.send(1) == .max(3))
+    expectEqual(upstream.send(1), .max(3))
     upstream.send(completion: .failure(.expected))
 
-    #expect(asked == ["subscription", "value 1", "passed", "end"])
-    #expect(upstream.requests == [.max(2)])
-    #expect(recorder.completion == .failure(.expected))
+    expectEqual(asked, ["subscription", "value 1", "passed", "end"])
+    expectEqual(upstream.requests, [.max(2)])
+    expectEqual(recorder.completion, .failure(.expected))
   }
 
   @Test("the closures for subscriptions and ends are asked before these pass, too")
@@ -55,7 +56,7 @@ struct BreakpointTests {
         )
       )
     upstream.send(completion: .finished)
-    #expect(log == ["subscription", "passed", "end", "passed"])
+    expectEqual(log, ["subscription", "passed", "end", "passed"])
   }
 
   @Test("the upstream's own subscription and every event pass")

@@ -1,3 +1,4 @@
+import Expectations
 import ReboundTesting
 import Testing
 
@@ -32,17 +33,18 @@ struct HandleEventsTests {
       whenCompleted: { log.lines.append("passed") }
     )
     watch(upstream, log).subscribe(recorder)
-    #expect(upstream.send(1) == .max(3))
-    #expect(upstream.send(2) == .none)
+    expectEqual(upstream.send(1), .max(3))
+    expectEqual(upstream.send(2), .none)
     upstream.send(completion: .finished)
 
-    #expect(
-      log.lines == [
+    expectEqual(
+      log.lines,
+      [
         "subscription", "request max(2)", "value 1", "passed", "request max(3)", "value 2", "passed", "end finished",
         "passed",
       ]
     )
-    #expect(upstream.requests == [.max(2)])
+    expectEqual(upstream.requests, [.max(2)])
   }
 
   @Test("subscriptions, requests and cancels are told before they pass on, too")
@@ -61,7 +63,7 @@ struct HandleEventsTests {
         $0.cancel()
       })
     )
-    #expect(log.lines == ["subscription", "passed", "request max(1)", "passed", "cancel", "passed"])
+    expectEqual(log.lines, ["subscription", "passed", "request max(1)", "passed", "cancel", "passed"])
   }
 
   @Test("a cancel is told once, and not after the end")
@@ -73,13 +75,13 @@ struct HandleEventsTests {
     watch(upstream, log).subscribe(subscriber)
     held?.cancel()
     held?.cancel()
-    #expect(log.lines == ["subscription", "cancel"])
+    expectEqual(log.lines, ["subscription", "cancel"])
 
     log.lines = []
     watch(upstream, log).subscribe(subscriber)
     upstream.send(completion: .failure(.expected))
     held?.cancel()
-    #expect(log.lines == ["subscription", "end failure(CombineTests.TestFailure.expected)"])
+    expectEqual(log.lines, ["subscription", "end failure(CombineTests.TestFailure.expected)"])
   }
 
   @Test("a further subscription is told and then cancelled")
@@ -90,8 +92,8 @@ struct HandleEventsTests {
     let second = SubscriptionSpy()
     upstream.connections.first?.send(subscription: second)
 
-    #expect(log.lines == ["subscription", "subscription"])
-    #expect(second.cancelCount == 1)
+    expectEqual(log.lines, ["subscription", "subscription"])
+    expectEqual(second.cancelCount, 1)
   }
 
   @Test("values and ends pass in any state, after the end without closures")
@@ -104,8 +106,8 @@ struct HandleEventsTests {
     subscriber?.receive(completion: .finished)
     _ = subscriber?.receive(2)
 
-    #expect(recorder.events == [.value(1), .completion(.finished), .value(2)])
-    #expect(log.lines == ["value 1", "end finished"])
+    expectEqual(recorder.events, [.value(1), .completion(.finished), .value(2)])
+    expectEqual(log.lines, ["value 1", "end finished"])
   }
 
   @Test("the closures are released after the end, while the subscription is still held")
@@ -136,7 +138,7 @@ struct HandleEventsTests {
       watch(upstream, log).subscribe(AnySubscriber<Int, TestFailure>(receiveSubscription: { held = $0 }))
       held?.cancel()
       held?.request(.max(1))
-      #expect(log.lines == ["subscription", "cancel"])
+      expectEqual(log.lines, ["subscription", "cancel"])
     }
     #expect(weakLog == nil)
     #expect(upstream.requests.isEmpty)
@@ -157,8 +159,8 @@ struct HandleEventsTests {
     )
     .subscribe(recorder)
     recorder.request(.none)
-    #expect(log.lines == ["request max(7)", "subscription", "request max(0)"])
-    #expect(spy.requests == [.none])
+    expectEqual(log.lines, ["request max(7)", "subscription", "request max(0)"])
+    expectEqual(spy.requests, [.none])
   }
 
   @Test("later ends pass on, without closures")
@@ -173,8 +175,8 @@ struct HandleEventsTests {
       log
     )
     .subscribe(AnySubscriber<Int, TestFailure>(receiveCompletion: { _ in ends += 1 }))
-    #expect(ends == 2)
-    #expect(log.lines == ["subscription", "end finished"])
+    expectEqual(ends, 2)
+    expectEqual(log.lines, ["subscription", "end finished"])
   }
 
   @Test("without closures everything passes, and closures can be set on the publisher")
@@ -183,14 +185,14 @@ struct HandleEventsTests {
     var watched = upstream.handleEvents()
     let recorder = Recorder<Int, TestFailure>(requesting: .max(2), answering: { _, _ in .max(3) })
     watched.subscribe(recorder)
-    #expect(upstream.send(1) == .max(3))
+    expectEqual(upstream.send(1), .max(3))
     var values: [Int] = []
     watched.receiveOutput = { values.append($0) }
     watched.subscribe(Recorder<Int, TestFailure>())
     upstream.send(2)
 
-    #expect(recorder.values == [1])
-    #expect(values == [2])
+    expectEqual(recorder.values, [1])
+    expectEqual(values, [2])
   }
 
   @Test("it holds one subscription, cancels it once and lets go")

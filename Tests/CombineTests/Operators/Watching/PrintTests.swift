@@ -1,5 +1,6 @@
 import Combine
 import Dispatch
+import Expectations
 import ReboundTesting
 import Testing
 
@@ -28,31 +29,32 @@ struct PrintTests {
       }
     )
     upstream.map { $0 }.print("tap", to: stream).subscribe(recorder)
-    #expect(upstream.send(1) == .max(3))
-    #expect(upstream.send(2) == .unlimited)
-    #expect(upstream.send(3) == .none)
+    expectEqual(upstream.send(1), .max(3))
+    expectEqual(upstream.send(2), .unlimited)
+    expectEqual(upstream.send(3), .none)
     recorder.request(.unlimited)
     upstream.send(completion: .failure(.expected))
 
     let subscription = upstream.connections.first.map { "\($0)" } ?? ""
-    #expect(
-      stream.text == """
-        tap: receive subscription: (\(subscription))
-        tap: request max: (2)
-        tap: receive value: (1)
-        tap: request max: (3) (synchronous)
-        tap: receive value: (2)
-        tap: request unlimited (synchronous)
-        tap: receive value: (3)
-        tap: request unlimited
-        tap: receive error: (expected)
+    expectEqual(
+      stream.text,
+      """
+      tap: receive subscription: (\(subscription))
+      tap: request max: (2)
+      tap: receive value: (1)
+      tap: request max: (3) (synchronous)
+      tap: receive value: (2)
+      tap: request unlimited (synchronous)
+      tap: receive value: (3)
+      tap: request unlimited
+      tap: receive error: (expected)
 
-        """
+      """
     )
-    #expect(textsAtValues == (1...3).map { "tap: receive value: (\($0))" })
-    #expect(upstream.requests == [.max(2), .unlimited])
-    #expect(recorder.values == [1, 2, 3])
-    #expect(recorder.completion == .failure(.expected))
+    expectEqual(textsAtValues, (1...3).map { "tap: receive value: (\($0))" })
+    expectEqual(upstream.requests, [.max(2), .unlimited])
+    expectEqual(recorder.values, [1, 2, 3])
+    expectEqual(recorder.completion, .failure(.expected))
   }
 
   @Test("requests, cancels and ends make their lines before they pass on, too")
@@ -82,9 +84,10 @@ struct PrintTests {
       subscriber?.receive(subscription: Watching(see: see))
       held?.request(.max(1))
       if ends { subscriber?.receive(completion: .finished) } else { held?.cancel() }
-      #expect(seen.first?.hasPrefix("subscription after receive subscription") == true)
-      #expect(
-        seen.dropFirst() == [
+      expectEqual(seen.first?.hasPrefix("subscription after receive subscription"), true)
+      expectEqual(
+        seen.dropFirst(),
+        [
           "request after request max: (1)", ends ? "end after receive finished" : "cancel after receive cancel",
         ]
       )
@@ -101,16 +104,17 @@ struct PrintTests {
     just.subscribe(recorder)
     recorder.cancel()
 
-    #expect(
-      stream.text == """
-        receive subscription: (Just)
-        request max: (1)
-        receive value: (7)
-        receive finished
-        receive subscription: (Just)
-        receive cancel
+    expectEqual(
+      stream.text,
+      """
+      receive subscription: (Just)
+      request max: (1)
+      receive value: (7)
+      receive finished
+      receive subscription: (Just)
+      receive cancel
 
-        """
+      """
     )
   }
 
@@ -128,10 +132,10 @@ struct PrintTests {
     held?.cancel()
     held?.cancel()
     let lines = stream.text.split(separator: "\n")
-    #expect(lines.count == 5)
-    #expect(lines.first == "receive subscription: (Empty)")
-    #expect(lines.dropFirst(2) == ["request max: (0)", "receive cancel", "receive cancel"])
-    #expect(second.cancelCount == 1)
+    expectEqual(lines.count, 5)
+    expectEqual(lines.first, "receive subscription: (Empty)")
+    expectEqual(lines.dropFirst(2), ["request max: (0)", "receive cancel", "receive cancel"])
+    expectEqual(second.cancelCount, 1)
   }
 
   @Test("a line and its end are written one after the other")
@@ -140,7 +144,7 @@ struct PrintTests {
     var writes: [String] = []
     stream.whenWritten = { if !$0.isEmpty { writes.append($0) } }
     Empty<Int, Never>().print("tap", to: stream).subscribe(Recorder<Int, Never>(requesting: .none))
-    #expect(writes == ["tap: receive subscription: (Empty)", "\n", "tap: receive finished", "\n"])
+    expectEqual(writes, ["tap: receive subscription: (Empty)", "\n", "tap: receive finished", "\n"])
   }
 
   @Test("an event from inside the stream makes its line after the one being written")
@@ -153,8 +157,8 @@ struct PrintTests {
     stream.whenWritten = { if $0.contains("(1)") { upstream.send(2) } }
     upstream.send(1)
 
-    #expect(stream.text == "receive value: (1)\nreceive value: (2)\n")
-    #expect(recorder.values == [2, 1])
+    expectEqual(stream.text, "receive value: (1)\nreceive value: (2)\n")
+    expectEqual(recorder.values, [2, 1])
   }
 
   @Test("lines from several threads are written whole, one at a time, and none is lost")
@@ -171,9 +175,9 @@ struct PrintTests {
     }
     let lines = stream.text.split(separator: "\n")
 
-    #expect(lines.count { $0 == "receive value: (1)" } == 2_000)
-    #expect(lines.count { $0 == "request max: (2)" } == 2_000)
-    #expect(lines.count == 4_000)
+    expectEqual(lines.count { $0 == "receive value: (1)" }, 2_000)
+    expectEqual(lines.count { $0 == "request max: (2)" }, 2_000)
+    expectEqual(lines.count, 4_000)
   }
 
   @Test("without a stream it prints to standard output")
@@ -198,7 +202,7 @@ struct PrintTests {
     subscriber?.receive(completion: .finished)
     _ = subscriber?.receive(2)
 
-    #expect(recorder.events == [.value(1), .completion(.finished), .value(2)])
+    expectEqual(recorder.events, [.value(1), .completion(.finished), .value(2)])
   }
 
   @Test("it holds one subscription, cancels it once and lets go")

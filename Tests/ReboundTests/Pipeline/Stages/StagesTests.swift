@@ -1,4 +1,5 @@
 import Combine
+import Expectations
 import Rebound
 import ReboundTesting
 import Testing
@@ -37,10 +38,11 @@ struct StagesTests {
     }
     for (result, lines) in await both(pipeline, { throw TestFailure.transient }) {
       let failed = #expect(throws: FallbackFailed.self) { try result?.get() }
-      #expect(failed?.failure as? TestFailure == .permanent)
-      #expect(failed?.original as? TestFailure == .transient)
-      #expect(
-        lines == [
+      expectEqual(failed?.failure as? TestFailure, .permanent)
+      expectEqual(failed?.original as? TestFailure, .transient)
+      expectEqual(
+        lines,
+        [
           "weather: fallback: falling back from transient",
           "weather: fallback: fallback failed (permanent) after transient",
         ]
@@ -55,7 +57,7 @@ struct StagesTests {
     }
     for (result, lines) in await both(pipeline, { throw TestFailure.transient }) {
       #expect(throws: TestFailure.transient) { try result?.get() }
-      #expect(lines == ["weather: fallback: no fallback for transient"])
+      expectEqual(lines, ["weather: fallback: no fallback for transient"])
     }
   }
 
@@ -65,9 +67,10 @@ struct StagesTests {
     let calls = Log<Void>()
     let pipeline = try Pipeline<Int>("weather", events: events, time: scheduler.time) { CacheFirst(cache, for: "oslo") }
     let runs = await both(pipeline) { calls.number(()) }
-    #expect(try runs.map { try $0.result?.get() } == [1, 1])
-    #expect(
-      runs.map(\.lines) == [
+    try expectEqual(runs.map { try $0.result?.get() }, [1, 1])
+    expectEqual(
+      runs.map(\.lines),
+      [
         ["weather: cache: oslo: missed", "weather: cache: oslo: stored"],
         ["weather: cache: oslo: hit, 60.0 seconds old"],
       ]
@@ -82,9 +85,9 @@ struct StagesTests {
       SingleFlight(by: coalescer, for: "oslo")
     }
     let runs = await both(pipeline) { calls.number(()) }
-    #expect(try runs.map { try $0.result?.get() } == [1, 2])
+    try expectEqual(runs.map { try $0.result?.get() }, [1, 2])
     for run in runs {
-      #expect(run.lines == ["weather: coalescing: oslo: started", "weather: coalescing: oslo: ended"])
+      expectEqual(run.lines, ["weather: coalescing: oslo: started", "weather: coalescing: oslo: ended"])
     }
   }
 
@@ -98,8 +101,8 @@ struct StagesTests {
     let recorders = (0..<3).map { _ in Recorder<Int, any Error>() }
     for recorder in recorders { upstream.protected(by: pipeline).subscribe(recorder) }
     upstream.send(7)
-    #expect(upstream.subscriptionCount == 1)
-    #expect(recorders.map(\.values) == [[7], [7], [7]])
+    expectEqual(upstream.subscriptionCount, 1)
+    expectEqual(recorders.map(\.values), [[7], [7], [7]])
   }
 
   @Test("Authentication has the credential renewed once, and makes the call again with the new one")
@@ -117,9 +120,10 @@ struct StagesTests {
         guard session.credential == "new" else { throw TestFailure.permanent }
         return 7
       }
-      #expect(try runs.map { try $0.result?.get() } == [7, 7])
-      #expect(
-        runs[0].lines == [
+      try expectEqual(runs.map { try $0.result?.get() }, [7, 7])
+      expectEqual(
+        runs[0].lines,
+        [
           "weather: authentication: credential 1: refresh begins (refused)",
           "weather: authentication: credential 2: refreshed; 1 waiting requests go on",
         ]
@@ -139,12 +143,12 @@ struct StagesTests {
       if number % 2 == 1 { throw TestFailure.transient }
       return number
     }
-    #expect(try runs.map { try $0.result?.get() } == [2, 4])
-    #expect(runs[0].lines.count == 3)
+    try expectEqual(runs.map { try $0.result?.get() }, [2, 4])
+    expectEqual(runs[0].lines.count, 3)
     for run in runs {
-      #expect(run.lines.first == "weather: hedge: primary attempt failed after 0.0 seconds (transient)")
+      expectEqual(run.lines.first, "weather: hedge: primary attempt failed after 0.0 seconds (transient)")
     }
-    #expect(runs[0].lines == runs[1].lines)
+    expectEqual(runs[0].lines, runs[1].lines)
   }
 
   @Test("Chaos is told and retried")
@@ -155,8 +159,9 @@ struct StagesTests {
     }
     for (result, lines) in await both(pipeline, { 7 }) {
       #expect(throws: TestFailure.transient) { try result?.get() }
-      #expect(
-        lines == [
+      expectEqual(
+        lines,
+        [
           "weather: chaos: fault (transient)",
           "weather: retry: attempt 1 failed (transient); retrying in 0.0 seconds (computed)",
           "weather: chaos: fault (transient)",
@@ -175,9 +180,10 @@ struct StagesTests {
       limiter
     }
     for run in await both(pipeline, { 7 }) {
-      #expect(try run.result?.get() == 7)
-      #expect(
-        run.lines == [
+      try expectEqual(run.result?.get(), 7)
+      expectEqual(
+        run.lines,
+        [
           "search: bulkhead: admitted; 1 of 1 run", "quota: rate limiter: admitted",
           "search: bulkhead: released; 0 run",
         ]
@@ -198,6 +204,6 @@ struct StagesTests {
     _ = try Pipeline<Int>("weather", events: events, time: scheduler.time) { breaker }
     let log = PolicyEventLog(of: events)
     await #expect(throws: TestFailure.transient) { try await quiet.run { throw TestFailure.transient } }
-    #expect(log.events.map(\.description) == ["host: circuit breaker: closed, now open for 30.0 seconds"])
+    expectEqual(log.events.map(\.description), ["host: circuit breaker: closed, now open for 30.0 seconds"])
   }
 }
