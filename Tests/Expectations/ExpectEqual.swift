@@ -2,8 +2,8 @@ import Testing
 
 /// Expects two values to be equal; if they are not, the test goes on, with an issue that shows both.
 ///
-/// It says what `#expect(value == expected)` says, for less: each use of that macro takes the compiler some 10 ms, and eight
-/// thousand uses took a fourth of the time in which tests are built. `#expect` is for all other conditions.
+/// It says what `#expect(value == expected)` says, for less: each use of that macro takes the compiler 12 ms and leaves 2 KB of
+/// code, each of this under 1 ms and 0.8 KB, and there are eight thousand. `#expect` is for all other conditions.
 ///
 /// - Parameter comment: What the values do not say themselves. It is made when they differ only.
 public func expectEqual<Value: Equatable>(

@@ -1,6 +1,5 @@
 import Combine
 import Dispatch
-import Expectations
 import ReboundTesting
 import ReboundTestingTraits
 import Testing
@@ -27,7 +26,7 @@ struct SimulatedTraitTests {
     _ = try await session.validToken()
     try await ContinuousClock().sleep(for: .seconds(86_400))
     _ = try await session.validToken()
-    await expectEqual(session.renewals, 1)
+    #expect(await session.renewals == 1)
   }
 
   @Test("each argument is explored by itself", .simulated(runs: 20), arguments: [1, 2, 3])
@@ -36,7 +35,7 @@ struct SimulatedTraitTests {
       for number in 0..<count { group.addTask { number } }
       return await group.reduce(0, +)
     }
-    expectEqual(total, count * (count - 1) / 2)
+    #expect(total == count * (count - 1) / 2)
   }
 
   @Test("a test of the main actor is explored, too", .simulated(runs: 20))
@@ -46,7 +45,7 @@ struct SimulatedTraitTests {
     let task = Task { @MainActor in order.append(2) }
     order.append(1)
     await task.value
-    expectEqual(order, [1, 2])
+    #expect(order == [1, 2])
   }
 
   /// Runs a test's body as the trait would, and returns what it fails with.
@@ -65,7 +64,7 @@ struct SimulatedTraitTests {
     async let feed = session.validToken()
     async let profile = session.validToken()
     _ = try await (feed, profile)
-    await expectEqual(session.renewals, 1)
+    #expect(await session.renewals == 1)
   }
 
   @Test("what an expectation finds in one run fails the test once, with a schedule")
@@ -112,7 +111,7 @@ struct SimulatedTraitTests {
       DispatchQueue.main.schedule { Issue.record("found in the first run") }
     }
     // Tried once more, to make it simpler.
-    await expectEqual(runs.value, 2)
+    #expect(await runs.value == 2)
     #expect("\(try #require(failure))".contains("found in the first run"))
   }
 
@@ -132,7 +131,7 @@ struct SimulatedTraitTests {
   func replays() async throws {
     let first = try #require(try await failure(of: .simulated(runs: 100), Self.race))
     let second = try #require(try await failure(of: .simulated(replay: first.replay), Self.race))
-    expectEqual(second.replay, first.replay)
+    #expect(second.replay == first.replay)
   }
 
   @Test("what a test throws, and a requirement that does not hold, fail it in the same way")
@@ -152,7 +151,7 @@ struct SimulatedTraitTests {
     let test = try #require(Test.current)
     let calls = Counter()
     try await SimulatedTrait.simulated(runs: 5).provideScope(for: test, testCase: nil) { await calls.count() }
-    await expectEqual(calls.value, 1)
+    #expect(await calls.value == 1)
     #expect(SimulatedTrait.simulated().isRecursive)
   }
 }
