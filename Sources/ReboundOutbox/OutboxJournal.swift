@@ -65,7 +65,7 @@ struct OutboxJournal {
     let rest = line.dropFirst(8)
     guard
       checksum.count == 8, rest.first == UInt8(ascii: " "),
-      let expected = UInt32(String(decoding: checksum, as: UTF8.self), radix: 16)
+      let expected = UInt32(hexadecimal: checksum)
     else { return nil }
     let record = Data(rest.dropFirst())
     return CRC32.checksum(of: record) == expected ? record : nil

@@ -21,6 +21,16 @@ struct OutboxJournalTests {
     expectEqual(OutboxJournal.line(of: Data()).count, 10)
   }
 
+  @Test("a checksum has eight digits: a sign in the place of a zero is damage")
+  func sign() throws {
+    let records = (0..<1_000).map { Data("\($0)".utf8) }
+    let record = try #require(records.first { CRC32.checksum(of: $0) < 0x1000_0000 })
+    let damaged = OutboxJournal.preamble + Data("+".utf8) + OutboxJournal.line(of: record).dropFirst()
+    let reading = OutboxJournal.read(damaged)
+    expectEqual(reading.records, [])
+    expectEqual(reading.corruptLines, [2])
+  }
+
   @Test("what was written is read")
   func roundTrip() {
     let reading = OutboxJournal.read(file)

@@ -44,7 +44,7 @@ struct DecodedText {
       starts.append(position)
       let digits = text[position...].dropFirst().prefix(2)
       if text[position] == UInt8(ascii: "%"), digits.count == 2,
-        let byte = UInt8(String(decoding: digits, as: UTF8.self), radix: 16)
+        let byte = UInt8(hexadecimal: digits)
       {
         bytes.append(byte)
         position += 3

@@ -114,13 +114,16 @@
     private struct Result {
       let count: Int32
       let status: Int32
+      /// What the system says of it, taken before anything else can say something.
+      let error: Int32
     }
 
     private func call(_ body: () -> Int32) -> Result {
       ERR_clear_error()
       errno = 0
       let count = body()
-      return Result(count: count, status: count > 0 ? SSL_ERROR_NONE : SSL_get_error(session, count))
+      let error = errno
+      return Result(count: count, status: count > 0 ? SSL_ERROR_NONE : SSL_get_error(session, count), error: error)
     }
 
     private func progress(of result: Result) throws(RedisFailure) -> Progress {
@@ -134,7 +137,7 @@
       isEstablished = false
       if result.status == SSL_ERROR_ZERO_RETURN { throw .connection("the server has closed it") }
       if result.status == SSL_ERROR_SYSCALL, ERR_peek_error() == 0 {
-        throw .connection(errno == 0 ? "the server has closed it" : String(cString: strerror(errno)))
+        throw .connection(result.error == 0 ? "the server has closed it" : String(cString: strerror(result.error)))
       }
       let verdict = SSL_get_verify_result(session)
       guard verdict == Int(X509_V_OK) else {

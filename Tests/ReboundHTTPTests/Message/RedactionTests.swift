@@ -130,6 +130,8 @@ struct RedactionTests {
       ("https://me:s3cret@a.example/?=token=s3cret&q=1", "https://…@a.example/?=…&q=1"),
       ("https://me:s3cret@a.example/?next=%3Ftoken%3Ds3cret", "https://…@a.example/?next=…"),
       ("https://me:=hunter2@a.example/?token=s3cret", "https://…@a.example/?token=…"),
+      // A sign is no digit: no control character stands there, at which the address would end.
+      ("next=https%3A%2F%2Fme:s3%+1cret%40a.example&q=1", "next=https%3A%2F%2F…%40a.example&q=1"),
     ]
   )
   func addressAsForm(text: String, shown: String) {
