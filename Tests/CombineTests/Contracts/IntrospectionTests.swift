@@ -66,10 +66,9 @@ struct IntrospectionTests {
           "will attach", "will start PassthroughSubject", "will request max(1)", "did request max(1)", "did start",
           "did attach", "will receive 1", "did receive 1, wants max(2)", "will cancel", "did cancel", "will attach",
           "will start PassthroughSubject", "did start", "did attach", "will end finished", "did end",
-        ],
-        "\(watcher.log)"
+        ]
       )
-      expectEqual(recorder.values, [1], "\(recorder.values)")
+      expectEqual(recorder.values, [1])
       #expect(other.isFinished, "\(other.events)")
     }
   }
@@ -127,7 +126,7 @@ struct IntrospectionTests {
       _ = upstream?.receive(1)
       upstream?.receive(completion: .finished)
       held?.cancel()
-      expectEqual(log, ["start", "request", "value", "end", "cancel"].flatMap { ["(\($0)", $0, "\($0))"] }, "\(log)")
+      expectEqual(log, ["start", "request", "value", "end", "cancel"].flatMap { ["(\($0)", $0, "\($0))"] })
     }
   }
 
@@ -147,7 +146,7 @@ struct IntrospectionTests {
 
       expectEqual(seen?.description, "Sink", "\(String(describing: seen))")
       expectEqual(seen?.combineIdentifier, sink.combineIdentifier, "not the sink's")
-      expectEqual(values, [1], "\(values)")
+      expectEqual(values, [1])
     }
   }
 
@@ -200,7 +199,7 @@ struct IntrospectionTests {
       let subject = PassthroughSubject<Int, Never>()
       subject.map { $0 }.removeDuplicates().subscribe(Recorder<Int, Never>())
       for register in registers {
-        expectEqual(register.publishers, ["RemoveDuplicates", "Map", "PassthroughSubject"], "\(register.publishers)")
+        expectEqual(register.publishers, ["RemoveDuplicates", "Map", "PassthroughSubject"])
       }
 
       registers[1].disable()
@@ -208,7 +207,7 @@ struct IntrospectionTests {
       Deferred { subject }.subscribe(Recorder<Int, Never>())
       subject.receive(subscriber: Recorder<Int, Never>())
       let later = registers[0].publishers.dropFirst(3)
-      expectEqual(later, ["AnyPublisher", "Deferred", "PassthroughSubject"], "\(later)")
+      expectEqual(later, ["AnyPublisher", "Deferred", "PassthroughSubject"])
       expectEqual(registers[1].publishers.count, 3, "\(registers[1].publishers)")
     }
   }
@@ -233,7 +232,7 @@ struct IntrospectionTests {
       released?.disable()
       #expect(released == nil, "kept after it was disabled")
       subject.send(1)
-      expectEqual(recorder.values, [1], "\(recorder.values)")
+      expectEqual(recorder.values, [1])
     }
   }
 
@@ -266,8 +265,7 @@ struct IntrospectionTests {
           "will attach", "will attach", "will start PassthroughSubject", "will request max(1)", "did request max(1)",
           "did start", "did attach", "did attach", "will receive 1", "did receive 1, wants max(0)", "will cancel",
           "did cancel",
-        ],
-        "\(watcher.log)"
+        ]
       )
     }
   }

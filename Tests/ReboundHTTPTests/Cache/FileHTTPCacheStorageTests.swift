@@ -403,7 +403,7 @@ struct FileHTTPCacheStorageTests {
               await #expect(processExitsWith: .success) { [path = path as String] in
                 let storage = FileHTTPCacheStorageTests.boundedStorage(at: URL(filePath: path))
                 let complaints = FileHTTPCacheStorageTests.complaints(of: [storage])
-                expectEqual(complaints, [], "\(complaints)")
+                expectEqual(complaints, [])
               }
             }
           }
