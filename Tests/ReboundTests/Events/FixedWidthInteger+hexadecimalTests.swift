@@ -8,9 +8,10 @@ struct HexadecimalTests {
   @Test(
     "digits are read in both cases, zeros in front too, and nothing else",
     arguments: [
-      ("0a", 10), ("FF", 255), ("0007f", 127), ("", nil), ("+1", nil), ("-0", nil), ("100", nil), ("g0", nil),
+      ("0a", 10), ("FF", 255), ("aF", 175), ("9", 9), ("0007f", 127), ("", nil), ("+1", nil), ("-0", nil), ("100", nil),
+      ("g0", nil),
       ("1 ", nil),
-      ("0x1", nil), ("１", nil),
+      ("0x1", nil), ("\u{10}1", nil), ("@0", nil), ("G", nil), ("/", nil), (":", nil), ("`", nil), ("１", nil),
     ]
   )
   func reading(_ digits: String, _ expected: UInt8?) {
