@@ -170,7 +170,7 @@ let package = Package(
       name: "ReboundStorm",
       dependencies: ["StreamSupport", "Rebound", "ReboundLoadBalancing", "ReboundTesting"] + combine
     ),
-    // What tests of all modules expect with, in a few lines.
+    // For tests alone: a comparison that compiles faster than that of #expect.
     .target(name: "Expectations", path: "Tests/Expectations"),
     .testTarget(
       name: "StreamSupportTests",

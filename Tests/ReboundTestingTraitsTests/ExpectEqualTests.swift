@@ -5,6 +5,7 @@ import Testing
 struct ExpectEqualTests {
   @Test("values that differ are an issue at the place that expected them, which shows both and the comment")
   func differ() {
+    // The issues are known, since they are what is tested: each must come, and say what stands behind "matching".
     let line = #line + 2
     withKnownIssue {
       expectEqual(1, 2)

@@ -1,3 +1,5 @@
+import Rebound
+
 /// Percent-encoding by bytes (RFC 3986 §2.1).
 ///
 /// A `%` that comes in is a character like others and goes out as `%25`: nothing is ever taken for encoded already.
@@ -15,7 +17,7 @@ enum PercentEncoding {
     var rest = Array(text.utf8)[...]
     while let byte = rest.popFirst() {
       if byte == UInt8(ascii: "%") {
-        guard rest.count >= 2, rest.prefix(2).allSatisfy(isHexDigit) else { return false }
+        guard rest.count >= 2, UInt8(hexadecimal: rest.prefix(2)) != nil else { return false }
         rest = rest.dropFirst(2)
       } else if !isUnreserved(byte), !pathAndQuery.contains(byte) {
         return false
@@ -25,16 +27,6 @@ enum PercentEncoding {
   }
 
   private static let pathAndQuery = Array("!$&'()*+,;=:@/?".utf8)
-
-  private static func isHexDigit(_ byte: UInt8) -> Bool {
-    switch byte {
-    case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "f"),
-      UInt8(ascii: "A")...UInt8(ascii: "F"):
-      return true
-    default:
-      return false
-    }
-  }
 
   private static func encode(_ text: String, sparing others: StaticString) -> String {
     let isSpared = { (byte: UInt8) in isUnreserved(byte) || others.withUTF8Buffer { $0.contains(byte) } }
