@@ -44,8 +44,15 @@ static inline CURLcode rebound_curl_get_number(CURL *easy, CURLINFO info, long *
 static inline CURLcode rebound_curl_get_large(CURL *easy, CURLINFO info, curl_off_t *value) {
   return curl_easy_getinfo(easy, info, value);
 }
+static inline CURLcode rebound_curl_get_pointer(CURL *easy, CURLINFO info, void **value) {
+  return curl_easy_getinfo(easy, info, value);
+}
 static inline CURLcode rebound_curl_get_text(CURL *easy, CURLINFO info, const char **value) {
   return curl_easy_getinfo(easy, info, value);
+}
+// What this libcurl was built with: CURL_VERSION_ZSTD and its kin.
+static inline int rebound_curl_features(void) {
+  return curl_version_info(CURLVERSION_NOW)->features;
 }
 static inline CURLcode rebound_curl_result(const CURLMsg *message) {
   return message->data.result;

@@ -82,7 +82,7 @@ public struct HTTPHeaders: Hashable, Sendable {
     }
   }
 
-  private func firstIndex(of name: String) -> Int? {
+  func firstIndex(of name: String) -> Int? {
     // By their places in memory: elsewhere a field is copied to be looked at.
     fields.withUnsafeBufferPointer { fields in fields.indices.first { HTTPHeaders.equal(fields[$0].name, name) } }
   }

@@ -8,6 +8,13 @@
     let errorText: UnsafeMutablePointer<CChar>
     /// For whose usual requests it is set up; `nil` if it is set up for nothing.
     @exclusivity(unchecked) var server: Origin?
+    /// What it carries, and its place among the handles that carry something.
+    @exclusivity(unchecked) var transfer: CurlTransfer?
+    @exclusivity(unchecked) var place = 0
+    @exclusivity(unchecked) var lastHead = CurlHeadMemory()
+    @exclusivity(unchecked) private var fields = CurlFields()
+    /// Where that server is, as libcurl has taken it apart.
+    @exclusivity(unchecked) private var origin: OpaquePointer?
 
     /// `nil` if there is no memory.
     init?() {
@@ -17,16 +24,47 @@
       errorText.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
     }
 
+    /// The handle of a message from libcurl; `nil` for one that carries nothing.
+    static func of(_ easy: UnsafeMutableRawPointer) -> CurlHandle? {
+      var pointer: UnsafeMutableRawPointer?
+      guard rebound_curl_get_pointer(easy, CURLINFO_PRIVATE, &pointer) == CURLE_OK else { return nil }
+      // Whoever carries something is held by the loop.
+      return pointer.map { Unmanaged.fromOpaque($0).takeUnretainedValue() }
+    }
+
     func reset() {
       server = nil
       curl_easy_reset(easy)
+      curl_url_cleanup(origin)
+      origin = nil
     }
 
     func free() {
       // Whom it calls back may be gone.
       if server != nil { reset() }
       curl_easy_cleanup(easy)
+      curl_url_cleanup(origin)
+      fields.free()
       errorText.deallocate()
+    }
+
+    /// Says whom to ask, so that libcurl does not take an address apart for each request; `false` if it does not understand this one.
+    ///
+    /// What for is said by ``setTarget(_:from:)``.
+    func setOrigin(_ text: String) -> Bool {
+      origin = curl_url()
+      return curl_url_set(origin, CURLUPART_URL, text, 0) == CURLUE_OK
+        && rebound_curl_set_pointer(easy, CURLOPT_CURLU, UnsafeMutableRawPointer(origin)) == CURLE_OK
+    }
+
+    /// Says what to ask for: what of an address is behind its origin.
+    func setTarget(_ address: String, from originCount: Int) {
+      _ = address.withCString { rebound_curl_set_text(easy, CURLOPT_REQUEST_TARGET, $0 + originCount) }
+    }
+
+    /// Says which fields to send; they are kept until the next are set.
+    func setFields(_ headers: HTTPHeaders, and lines: [String]) {
+      _ = rebound_curl_set_pointer(easy, CURLOPT_HTTPHEADER, fields.set(headers, and: lines))
     }
 
     /// Takes on what the transport is held to; fails if this libcurl cannot keep to it.

@@ -26,11 +26,15 @@
     @exclusivity(unchecked) private var multi: UnsafeMutableRawPointer?
 
     // Of the loop's thread.
-    @exclusivity(unchecked) private var active: [UnsafeMutableRawPointer: CurlTransfer] = [:]
+    @exclusivity(unchecked) private var active: [CurlHandle] = []
     @exclusivity(unchecked) private var idle: [CurlHandle] = []
     @exclusivity(unchecked) private var origins: [Origin: CurlOrigin] = [:]
+    /// That of the last request, which the next one is likely to be for.
+    @exclusivity(unchecked) private var latestOrigin: CurlOrigin?
     /// Those with transfers that need perhaps not wait any longer.
     @exclusivity(unchecked) private var stirred: [CurlOrigin] = []
+    let options: CurlOptions
+    let reachability: any Reachability
     private let maxTransfersPerHost: Int
     /// Whether anything has come, gone or changed since libcurl's sockets were last waited for.
     @exclusivity(unchecked) private var hasMoved = false
@@ -55,7 +59,9 @@
     /// libcurl wants this once in a process; a static property is initialised once, whichever thread comes first.
     private static let isInitialized = curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK
 
-    init(maxTransfersPerHost: Int) {
+    init(_ options: CurlOptions, _ reachability: any Reachability, maxTransfersPerHost: Int) {
+      self.options = options
+      self.reachability = reachability
       // libcurl has a limit of its own, but 7.88 forgets now and then to wake a transfer that waits for it.
       self.maxTransfersPerHost = max(1, maxTransfersPerHost)
       multi = CurlLoop.isInitialized ? curl_multi_init() : nil
@@ -130,7 +136,7 @@
     private func lookForEnds(_ now: DispatchTime) {
       guard lookedForEnds + .milliseconds(Int(CurlLoop.shortSleep)) <= now else { return }
       lookedForEnds = now
-      for transfer in active.values { transfer.lookForEnd() }
+      for handle in active { handle.transfer?.lookForEnd() }
     }
 
     private func takeCommands() -> [Command] {
@@ -168,17 +174,28 @@
 
     private func add(_ transfer: CurlTransfer) {
       guard !transfer.isStopped else { return }
-      let origin = origin(of: transfer.server)
+      let origin = origin(of: transfer)
       transfer.origin = origin
       origin.add(transfer)
       stir(origin)
     }
 
-    private func origin(of server: Origin) -> CurlOrigin {
-      if let known = origins[server] { return known }
-      let new = CurlOrigin(server)
-      origins[server] = new
-      return new
+    private func origin(of transfer: CurlTransfer) -> CurlOrigin {
+      if let latestOrigin, let spelling = latestOrigin.spelling, transfer.address.hasOrigin(spelling) {
+        return latestOrigin
+      }
+      let server = Origin(transfer.url)
+      let origin = origins[server] ?? CurlOrigin(server)
+      origin.spelling = transfer.address.origin
+      origins[server] = origin
+      let before = latestOrigin
+      latestOrigin = origin
+      if let before { forgetIfUnused(before) }
+      return origin
+    }
+
+    private func forgetIfUnused(_ origin: CurlOrigin) {
+      if origin.isUnused, origin !== latestOrigin { origins[origin.server] = nil }
     }
 
     private func stir(_ origin: CurlOrigin?) {
@@ -192,7 +209,7 @@
       while let origin = stirred.popLast() {
         origin.isStirred = false
         while let next = origin.next(atMost: maxTransfersPerHost) { begin(next, multi) }
-        if origin.isUnused { origins[origin.server] = nil }
+        forgetIfUnused(origin)
       }
     }
 
@@ -206,7 +223,9 @@
         recycle(handle)
         return transfer.exchange.abort(error)
       }
-      active[handle.easy] = transfer
+      handle.transfer = transfer
+      handle.place = active.count
+      active.append(handle)
       transfer.origin?.noteBegun()
       curl_multi_add_handle(multi, handle.easy)
     }
@@ -219,14 +238,14 @@
 
     /// Called by a transfer that reads it, whichever of those that share the connection that is.
     func noteGoAway(_ connection: CurlConnection, lastStream: Int) {
-      for transfer in active.values { transfer.noteGoAway(connection, lastStream: lastStream) }
+      for handle in active { handle.transfer?.noteGoAway(connection, lastStream: lastStream) }
     }
 
     private func readMessages(_ multi: UnsafeMutableRawPointer) {
       var left: Int32 = 0
       while let message = curl_multi_info_read(multi, &left) {
         guard message.pointee.msg == CURLMSG_DONE, let easy = message.pointee.easy_handle,
-          let transfer = active[easy], let handle = transfer.handle
+          let handle = CurlHandle.of(easy), let transfer = handle.transfer
         else { continue }
         let result = rebound_curl_result(message)
         let end = transfer.end(result)
@@ -247,7 +266,10 @@
 
     private func remove(_ transfer: CurlTransfer, _ handle: CurlHandle, _ multi: UnsafeMutableRawPointer) {
       hasMoved = true
-      active[handle.easy] = nil
+      active.swapAt(handle.place, active.count - 1)
+      active[handle.place].place = handle.place
+      active.removeLast()
+      handle.transfer = nil
       curl_multi_remove_handle(multi, handle.easy)
       transfer.release()
       transfer.origin?.noteEnded(wasConnected: transfer.isConnected)

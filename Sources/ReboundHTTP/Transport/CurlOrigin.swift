@@ -2,13 +2,15 @@
   /// The transfers of one scheme, host and port; of the loop's thread.
   final class CurlOrigin {
     let server: Origin
-    private var activeCount = 0
+    /// How the last address of it was written, up to its path.
+    @exclusivity(unchecked) var spelling: String?
+    @exclusivity(unchecked) private var activeCount = 0
     /// How many of those have a connection.
-    private var connectedCount = 0
+    @exclusivity(unchecked) private var connectedCount = 0
     /// Those that have not begun, oldest first.
-    private var waiting: [CurlTransfer] = []
+    @exclusivity(unchecked) private var waiting: [CurlTransfer] = []
     /// Whether the loop is going to look at it.
-    var isStirred = false
+    @exclusivity(unchecked) var isStirred = false
 
     init(_ server: Origin) {
       self.server = server

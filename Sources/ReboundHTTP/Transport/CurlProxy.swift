@@ -64,9 +64,11 @@
         return proxy
       }
 
+      /// Whether there is any; most programs have none.
+      var isUsed: Bool { http.isProxied || https.isProxied }
+
       func route(to url: URL) -> CurlRoute {
-        // Most programs have none.
-        guard http.isProxied || https.isProxied else { return .direct }
+        guard isUsed else { return .direct }
         let route = url.plainScheme == "https" ? https : http
         guard route.isProxied, let host = url.host, !exceptions.holds(host) else { return .direct }
         return route

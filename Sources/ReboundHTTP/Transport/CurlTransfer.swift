@@ -14,19 +14,15 @@
     }
 
     let exchange: OngoingExchange
-    let server: Origin
+    let address: CurlAddress
     private let request: TransportRequest
     private let loop: CurlLoop
-    private let options: CurlOptions
-    private let route: CurlRoute
-    private let reachability: any Reachability
 
     /// Whom it shares connections with; known once the loop has it.
-    var origin: CurlOrigin?
+    @exclusivity(unchecked) var origin: CurlOrigin?
     /// Whether it was stopped before the loop had it.
     var isStopped = false
-    private(set) var handle: CurlHandle?
-    private var fieldList: UnsafeMutablePointer<curl_slist>?
+    @exclusivity(unchecked) private(set) var handle: CurlHandle?
     @exclusivity(unchecked) private var head = CurlHead()
     /// The loop's turn in which the last line of the head has come.
     private var turnOfLine = 0
@@ -40,18 +36,18 @@
     init(
       _ request: TransportRequest,
       _ exchange: OngoingExchange,
-      _ loop: CurlLoop,
-      _ options: CurlOptions,
-      _ reachability: any Reachability
+      _ loop: CurlLoop
     ) {
       self.request = request
       self.exchange = exchange
-      server = Origin(request.url)
-      self.options = options
-      route = options.proxy.route(to: request.url)
       self.loop = loop
-      self.reachability = reachability
+      address = CurlAddress(request.url)
     }
+
+    var url: URL { request.url }
+    private var options: CurlOptions { loop.options }
+    private var route: CurlRoute { options.proxy.route(to: request.url) }
+    private var isSecure: Bool { origin?.server.isSecure ?? false }
 
     // MARK: From any thread
 
@@ -71,37 +67,51 @@
     /// Tells a handle what to do.
     func prepare(_ handle: CurlHandle) throws(TransportFailure) {
       handle.errorText.pointee = 0
-      let isUsual = isUsual
-      if !isUsual || handle.server != server {
+      if let originCount = address.originCount, try takeUsual(handle) {
+        handle.setTarget(address.text, from: originCount)
+        handle.setFields(request.headers, and: CurlTransfer.codings)
+      } else {
         try prepareAnew(handle)
-        if isUsual { handle.server = server }
+        handle.set(CURLOPT_URL, address.text)
+        // Waiting for a 100 costs a round trip, or a second with servers that do not know it.
+        let isUnexpecting = upload != nil && !request.headers.contains(name: "Expect")
+        handle.setFields(request.headers, and: isUnexpecting ? ["Expect:"] : [])
       }
       self.handle = handle
-      handle.set(CURLOPT_URL, request.url.absoluteString)
-      prepareFields(handle.easy)
       prepareContext(handle.easy)
     }
 
-    /// Whether nothing but its address and its fields tells it from other requests to the same server: a handle is set up for
-    /// those once.
-    private var isUsual: Bool {
-      // What libcurl takes from an address besides, names and passwords, is for one request.
-      guard request.method == .get, case .none = request.body, options.pins.isEmpty, !namesUser else { return false }
-      return !request.headers.contains(name: "Accept-Encoding") && !request.headers.contains(name: "Priority")
+    /// Has a handle ask the server of this request, if it does not so already; `false` if that is not all there is to say.
+    ///
+    /// A handle is set up once for requests that nothing but the path and the fields tells from others to the same server.
+    private func takeUsual(_ handle: CurlHandle) throws(TransportFailure) -> Bool {
+      guard let origin, request.method == .get, case .none = request.body,
+        options.pins.isEmpty, !options.proxy.isUsed,
+        !request.headers.contains(name: "Accept-Encoding"), !request.headers.contains(name: "Priority")
+      else { return false }
+      guard handle.server != origin.server else { return true }
+      try prepareAnew(handle)
+      guard let spelling = address.origin, handle.setOrigin(spelling) else { return false }
+      handle.server = origin.server
+      return true
     }
 
-    /// Whether the address may have a name and a password in it.
-    private var namesUser: Bool {
-      let (address, at) = (request.url.absoluteString.utf8, UInt8(ascii: "@"))
-      // By its bytes in memory: an iterator of a text decides anew at each byte how the text is kept.
-      return address.withContiguousStorageIfAvailable { $0.contains(at) } ?? address.contains(at)
-    }
+    /// The field that asks for every coding that libcurl can undo: it would put together the same for each request.
+    private static let codings: [String] = {
+      let features = rebound_curl_features()
+      let known = [
+        (CURL_VERSION_LIBZ, "deflate, gzip"), (CURL_VERSION_BROTLI, "br"), (CURL_VERSION_ZSTD, "zstd"),
+      ]
+      let codings = known.filter { features & $0.0 != 0 }.map(\.1)
+      return codings.isEmpty ? [] : ["Accept-Encoding: " + codings.joined(separator: ", ")]
+    }()
 
     private func prepareAnew(_ handle: CurlHandle) throws(TransportFailure) {
       let easy = handle.easy
       if handle.server != nil { handle.reset() }
       try handle.adopt(options, for: request.url, by: route)
       try prepareBody(handle)
+      _ = rebound_curl_set_pointer(easy, CURLOPT_PRIVATE, Unmanaged.passUnretained(handle).toOpaque())
       _ = rebound_curl_set_pointer(easy, CURLOPT_ERRORBUFFER, handle.errorText)
       _ = rebound_curl_set_number(easy, CURLOPT_NOSIGNAL, 1)
       _ = rebound_curl_set_number(easy, CURLOPT_PATH_AS_IS, 1)
@@ -138,31 +148,13 @@
       _ = rebound_curl_set_large(easy, CURLOPT_INFILESIZE_LARGE, curl_off_t(body.length ?? -1))
     }
 
-    private func prepareFields(_ easy: UnsafeMutableRawPointer) {
-      // One for all fields, which grows once.
-      var line = ""
-      for field in request.headers where !HTTPHeaders.isFraming(field.name) {
-        line.removeAll(keepingCapacity: true)
-        line += field.name
-        // libcurl takes a name with a colon and nothing behind it for the wish to leave the field out.
-        line += field.value.isEmpty ? ";" : ": "
-        line += field.value
-        fieldList = line.withCString { curl_slist_append(fieldList, $0) }
-      }
-      // Waiting for a 100 costs a round trip, or a second with servers that do not know it.
-      if upload != nil, !request.headers.contains(name: "Expect") {
-        fieldList = curl_slist_append(fieldList, "Expect:")
-      }
-      if let fieldList { _ = rebound_curl_set_pointer(easy, CURLOPT_HTTPHEADER, fieldList) }
-    }
-
     /// Says whom libcurl calls back.
     private func prepareContext(_ easy: UnsafeMutableRawPointer) {
       let this = Unmanaged.passUnretained(self).toOpaque()
       _ = rebound_curl_set_pointer(easy, CURLOPT_HEADERDATA, this)
       _ = rebound_curl_set_pointer(easy, CURLOPT_WRITEDATA, this)
       _ = rebound_curl_set_pointer(easy, CURLOPT_PREREQDATA, this)
-      if server.isSecure { _ = rebound_curl_set_pointer(easy, CURLOPT_DEBUGDATA, this) }
+      if isSecure { _ = rebound_curl_set_pointer(easy, CURLOPT_DEBUGDATA, this) }
       guard upload != nil else { return }
       _ = rebound_curl_set_pointer(easy, CURLOPT_READDATA, this)
       _ = rebound_curl_set_pointer(easy, CURLOPT_SEEKDATA, this)
@@ -180,7 +172,7 @@
           ?? CURL_PREREQFUNC_ABORT
       }
       // Without TLS there is no HTTP/2 here.
-      if server.isSecure { prepareLog(easy) }
+      if isSecure { prepareLog(easy) }
       guard upload != nil else { return }
       _ = rebound_curl_set_bytes(easy, CURLOPT_READFUNCTION) { bytes, size, count, context in
         CurlTransfer.at(context)?.sendBody(bytes, size * count) ?? Int(CURL_READFUNC_ABORT)
@@ -235,7 +227,7 @@
         // It counts what it sends again, gives up at five, and goes on from there with the handle's next request.
         handle?.server = nil
       }
-      if server.isSecure { stream = CurlStream(connection()) }
+      if isSecure { stream = CurlStream(connection()) }
       if !isConnected { loop.noteConnected(self) }
       isConnected = true
       exchange.connected()
@@ -267,11 +259,12 @@
         loop.noteMove()
       }
       let line = UnsafeRawBufferPointer(start: bytes, count: count)
-      let told = head.take(line, from: request.url)
+      guard let handle else { return 0 }
+      let told = head.take(line, from: request.url, remembering: &handle.lastHead)
       if head.changesProtocol { exchange.abort(.unaskedUpgrade) }
       guard var head = told else { return count }
-      if request.wantsTimings { head.timings = handle?.timings(ofSecure: server.isSecure) }
-      if head.status == 407, route.isProxied, !server.isSecure {
+      if request.wantsTimings { head.timings = handle.timings(ofSecure: isSecure) }
+      if head.status == 407, route.isProxied, !isSecure {
         // Nobody but the proxy says so (RFC 9110 §15.5.8).
         let detail = "proxy \(route) answers 407"
         exchange.abort(TransportFailure(.proxy(.credentials), isUnsent: true, detail: detail))
@@ -315,7 +308,7 @@
     /// When the server's half of a stream of HTTP/2 ends before ours, libcurl 7.88 sees the end while it sends, and not for an
     /// end of the answer: it waits for a socket that stays silent. Only a pause that ends makes it read again.
     func lookForEnd() {
-      guard let handle, let upload, head.isTold, server.isSecure, !isReceivingPaused, !upload.isWaiting else { return }
+      guard let handle, let upload, head.isTold, isSecure, !isReceivingPaused, !upload.isWaiting else { return }
       curl_easy_pause(handle.easy, CURLPAUSE_RECV)
       curl_easy_pause(handle.easy, CURLPAUSE_CONT)
     }
@@ -329,7 +322,7 @@
       let error = CurlError(code: Int(result.rawValue), text: text)
       if isRepetitionRefused { return .failed(failure(.reset, text, error)) }
       if let error = upload?.failure { return .failed(TransportFailure(.body, detail: text, underlying: error)) }
-      let kind = kind(of: error).refined(for: request.url, by: route.host, reachability)
+      let kind = kind(of: error).refined(for: request.url, by: route.host, loop.reachability)
       return .failed(failure(kind, detail(of: kind, text), error))
     }
 
@@ -356,11 +349,7 @@
 
     /// Lets go of what libcurl needed; it calls back no more.
     func release() {
-      // The handle may be used again as it is.
-      if let handle, fieldList != nil { _ = rebound_curl_set_pointer(handle.easy, CURLOPT_HTTPHEADER, nil) }
       handle = nil
-      curl_slist_free_all(fieldList)
-      fieldList = nil
       upload?.stop()
       upload = nil
     }

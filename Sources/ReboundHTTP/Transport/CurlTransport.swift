@@ -18,8 +18,6 @@
   public final class CurlTransport: Transport {
     private let loop: CurlLoop
     private let deadlines: ExchangeDeadlines
-    private let reachability: any Reachability
-    private let options: CurlOptions
 
     /// Makes a transport, and starts its thread.
     ///
@@ -49,9 +47,11 @@
       reachability: any Reachability = SystemReachability.shared
     ) {
       deadlines = ExchangeDeadlines(time)
-      self.reachability = reachability
-      options = CurlOptions(configuration)
-      loop = CurlLoop(maxTransfersPerHost: configuration.maxRequestsPerHost)
+      loop = CurlLoop(
+        CurlOptions(configuration),
+        reachability,
+        maxTransfersPerHost: configuration.maxRequestsPerHost
+      )
       loop.start()
     }
 
@@ -66,7 +66,7 @@
       telling receiver: @escaping @Sendable (TransportEvent) -> Void
     ) -> any TransportExchange {
       let exchange = OngoingExchange(request.limits, deadlines, telling: receiver)
-      let transfer = CurlTransfer(request, exchange, loop, options, reachability)
+      let transfer = CurlTransfer(request, exchange, loop)
       exchange.begin(on: transfer)
       if !exchange.isOver { loop.post(.add(transfer)) }
       return exchange

@@ -143,8 +143,9 @@ extension ResponseHead {
   ///
   /// The same number may be there more than once.
   fileprivate var hasSoundLength: Bool {
+    guard let first = headers.firstIndex(of: "Content-Length") else { return true }
     var length: Substring.UTF8View?
-    for field in headers where HTTPHeaders.equal(field.name, "Content-Length") {
+    for field in headers[first...] where HTTPHeaders.equal(field.name, "Content-Length") {
       // Nearly always it is one plain number.
       if length == nil, Substring(field.value).utf8.isNumber {
         length = Substring(field.value).utf8

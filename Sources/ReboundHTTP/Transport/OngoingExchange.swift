@@ -245,25 +245,30 @@ public final class OngoingExchange: TransportExchange, Sendable {
   /// - Parameter bySelf: Whether an end is this object's doing, so that the carrier has to be stopped.
   private func tell(bySelf: Bool = true, _ change: (inout ExchangeMachine) -> TransportEvent?) {
     var ended: (any ExchangeCarrier)?
-    let (isMine, isOver) = state.withLock { state in
-      guard let event = change(&state.machine) else { return (false, false) }
-      state.waiting.append(event)
+    let (next, isMine, isOver) = state.withLock { state -> (Telling?, Bool, Bool) in
+      guard let event = change(&state.machine) else { return (nil, false, false) }
       if state.machine.isOver { swap(&ended, &state.carrier) }
-      return (state.loop.enter(), state.machine.isOver)
+      state.waiting.append(event)
+      let isMine = state.loop.enter()
+      // Nearly always nobody is at it, and nothing else waits.
+      return (isMine && queue == nil ? state.loop.next(state.takeNext()) : nil, isMine, state.machine.isOver)
     }
     if isOver { deadlines.forget(self) }
     if bySelf { ended?.stop() }
-    guard isMine else { return }
-    if let queue { queue.async { self.tellWaiting() } } else { tellWaiting() }
+    if let next {
+      next.receiver(next.event)
+      state.drainEntered { $0.receiver($0.event) }
+    } else if let queue, isMine {
+      queue.async { self.tellWaiting(on: queue) }
+    }
   }
 
-  private func tellWaiting() {
-    guard let queue else { return state.drainEntered { $0.receiver($0.event) } }
+  private func tellWaiting(on queue: DispatchQueue) {
     for _ in 0..<OngoingExchange.eventsPerTurn {
       guard let next = state.withLock({ $0.loop.next($0.takeNext()) }) else { return }
       next.receiver(next.event)
     }
-    queue.async { self.tellWaiting() }
+    queue.async { self.tellWaiting(on: queue) }
   }
 
   /// How many events the receiver is told before whoever else uses the queue has a turn: an answer that comes as fast as it is

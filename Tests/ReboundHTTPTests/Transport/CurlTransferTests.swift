@@ -58,6 +58,70 @@ import Expectations
       expectEqual(server.requests.count, 1)
     }
 
+    @Test("requests that follow one another over a connection ask for what each of them names, and for no more")
+    func targets() async throws {
+      let server = try MisbehavingServer()
+      let targets = [
+        "/a", "/b?c=d", "/b?", "/a/../b", "//a", "/%2e/%41", "/me@host", "/a", "", "?c=/d", "/a#b", "/a?b#c/d", "/b",
+      ]
+      let expected = [
+        "/a", "/b?c=d", "/b?", "/a/../b", "//a", "/%2e/%41", "/me@host", "/a", "/", "/?c=/d", "/a", "/a?b", "/b",
+      ]
+      for path in Set(expected.map { String($0.prefix { $0 != "?" }) }) { server.program(path, .answer()) }
+      let transport = CurlTransport()
+      for target in targets {
+        #expect(await transport.outcome(of: TransportRequest(server.url(target), limits: .none)).failure == nil)
+      }
+      expectEqual(server.requests.map(\.target), expected)
+      expectEqual(server.connectionCount, 1)
+    }
+
+    @Test("a name and a password in an address are for that request alone")
+    func users() async throws {
+      let server = try MisbehavingServer()
+      server.program("/", .answer())
+      let transport = CurlTransport()
+      for host in ["127.0.0.1", "me:secret@127.0.0.1", "127.0.0.1"] {
+        _ = await transport.outcome(of: TransportRequest(server.url(host: host), limits: .none))
+      }
+      expectEqual(server.requests.map { $0[field: "Authorization"] }, [nil, "Basic bWU6c2VjcmV0", nil])
+    }
+
+    @Test("the codings that are asked for are named once, and are the caller's where there is one that says so")
+    func codingsAreNamedOnce() async throws {
+      let server = try MisbehavingServer()
+      server.program("/", .answer())
+      let transport = CurlTransport()
+      for headers: HTTPHeaders in [[:], ["Accept-Encoding": "identity"], ["X-A": "b"]] {
+        _ = await transport.outcome(of: TransportRequest(server.url(), headers: headers, limits: .none))
+      }
+      let codings = server.requests.map { $0.fields.filter { $0.name.lowercased() == "accept-encoding" }.map(\.value) }
+      expectEqual(codings.map(\.count), [1, 1, 1])
+      expectEqual(codings[1], ["identity"])
+      expectEqual(codings[0], codings[2])
+    }
+
+    @Test("one transport asks many servers in turns, each under its own name")
+    func manyServers() async throws {
+      let servers = try (0..<3).map { _ in try MisbehavingServer() }
+      for server in servers { server.program("/", .answer()) }
+      let transport = CurlTransport()
+      for round in 0..<3 {
+        for server in servers {
+          // The name of the host is not asked of anybody.
+          let host = round == 1 ? "localhost" : "127.0.0.1"
+          #expect(await transport.outcome(of: TransportRequest(server.url(host: host), limits: .none)).failure == nil)
+        }
+      }
+      for server in servers {
+        let port = try #require(server.url().port)
+        expectEqual(
+          server.requests.map { $0[field: "Host"] },
+          ["127.0.0.1", "localhost", "127.0.0.1"].map { "\($0):\(port)" }
+        )
+      }
+    }
+
     @Test(
       "a length that somebody else gives is not sent: what is behind it would be another request to the server",
       arguments: [("Content-Length", "5"), ("content-length", "20"), ("Transfer-Encoding", "chunked")]
