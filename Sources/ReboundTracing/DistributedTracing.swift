@@ -74,10 +74,10 @@
     /// Makes spans of what happens in calls; to be handed to `WebAPIClient.onEvent(_:)`.
     public func write(_ event: HTTPEvent) {
       switch event.kind {
-      case .began(let method, let url):
+      case .began(let message):
         let span = tracer.startSpan(event.operation, context: ServiceContext.current ?? .topLevel, ofKind: .internal)
-        span.attributes["http.request.method"] = SpanAttribute.string(method.rawValue)
-        span.attributes["url.full"] = SpanAttribute.string(redaction.url(url))
+        span.attributes["http.request.method"] = SpanAttribute.string(message.method.rawValue)
+        span.attributes["url.full"] = SpanAttribute.string(redaction.url(message.url))
         span.attributes["rebound.request.id"] = SpanAttribute.string(event.requestID)
         calls.withLock { $0[event.requestID] = Call(span: span) }
       case .attemptBegan(let number, let message):

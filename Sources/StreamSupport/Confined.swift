@@ -7,7 +7,7 @@ public struct Confined<Value>: @unchecked Sendable {
 
   /// Takes a value.
   @inlinable
-  public init(_ value: Value) {
+  public init(_ value: consuming Value) {
     self.value = value
   }
 }

@@ -19,7 +19,7 @@ public struct Locked<State>: ~Copyable {
 
   /// Guards a state.
   @inlinable
-  public init(_ state: State) {
+  public init(_ state: consuming State) {
     #if canImport(Darwin) || TSAN
       address = .allocate(capacity: 1)
       address.initialize(to: state)

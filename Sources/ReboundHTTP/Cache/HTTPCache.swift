@@ -240,7 +240,7 @@ public final class HTTPCache: Sendable {
 
   /// What a request asks for now: before anything is looked up for it.
   func lookup(_ request: HTTPRequest) -> Lookup {
-    let key = Key(url: request.message.url.canonical, identity: request.identity)
+    let key = Key(url: request.message.address.canonical, identity: request.identity)
     return Lookup(key: key, generation: generation)
   }
 

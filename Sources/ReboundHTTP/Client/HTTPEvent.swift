@@ -14,7 +14,7 @@ public struct HTTPEvent: Sendable {
   /// Later versions may add cases.
   public enum Kind: Sendable {
     /// The call begins.
-    case began(HTTPMethod, URL)
+    case began(TransportRequest)
     /// An attempt is sent.
     case attemptBegan(Int, TransportRequest)
     /// So many bytes of the body have been sent, of so many.
@@ -105,8 +105,8 @@ extension HTTPEvent: CustomStringConvertible {
   /// What happens, in words, without secrets.
   var text: String {
     switch kind {
-    case .began(let method, let url):
-      return "\(method) \(redaction.url(url))"
+    case .began(let message):
+      return "\(message.method) \(redaction.url(message.address))"
     case .attemptBegan(let attempt, let message):
       let length = message.body.length.map { $0 == 0 ? "" : ", sending \($0) bytes" } ?? ", sending a stream"
       return "attempt \(attempt)\(length)"

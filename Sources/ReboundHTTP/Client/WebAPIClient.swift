@@ -275,7 +275,7 @@ public struct WebAPIClient: RequestExecutor {
         if request.limits == nil { $0.message.limits.responseBytes = nil }
       }
     }
-    context.tell(.began(http.message.method, http.message.url))
+    context.tell(.began(http.message))
     return CallSubscription(http, of: shared, .call, through: middleware(for: http))
   }
 

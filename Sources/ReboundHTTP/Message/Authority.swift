@@ -7,24 +7,28 @@ struct Authority {
   let host: String?
   let port: Int?
 
-  init(_ url: URL) {
-    let found = url.absoluteString.utf8.withContiguousStorageIfAvailable { bytes in
+  init(_ url: URL) { self.init(url.absoluteString) { url } }
+
+  init(_ address: Address) { self.init(address.text) { address.url } }
+
+  private init(_ text: String, _ url: () -> URL) {
+    let found = text.utf8.withContiguousStorageIfAvailable { bytes in
       Authority.plain(bytes).map { host, port in
         (String(decoding: host, as: UTF8.self), port.isEmpty ? nil : port.reduce(0) { $0 * 10 + Int($1 & 15) })
       }
     }
-    (host, port) = (found ?? nil) ?? (url.host, url.port)
+    (host, port) = (found ?? nil) ?? (url().host, url().port)
   }
 
   /// Host and port of an address as one text, the host in lower case: "example.com:8080".
-  static func text(_ url: URL) -> String {
-    let found = url.absoluteString.utf8.withContiguousStorageIfAvailable { bytes -> String? in
+  static func text(_ address: Address) -> String {
+    let found = address.text.utf8.withContiguousStorageIfAvailable { bytes -> String? in
       // A number is written without a zero before it.
       guard let (host, port) = Authority.plain(bytes), port.first != UInt8(ascii: "0") else { return nil }
       return String(decoding: bytes[host.startIndex..<port.endIndex], as: UTF8.self)
     }
     if let text = found ?? nil { return text }
-    let authority = Authority(url)
+    let authority = Authority(address)
     let host = authority.host?.lowercased() ?? ""
     return authority.port.map { host + ":" + String($0) } ?? host
   }

@@ -67,10 +67,10 @@ public struct HTTPHeaders: Hashable, Sendable {
     get {
       guard let first = firstIndex(of: name) else { return nil }
       // Most fields are there once, and that takes no array.
-      for other in (first + 1)..<fields.count where HTTPHeaders.equal(fields[other].name, name) {
-        return HTTPHeaders.equal(name, "Set-Cookie") ? fields[first].value : values(of: name).joined(separator: ", ")
+      guard firstIndex(of: name, from: first + 1) != nil, !HTTPHeaders.equal(name, "Set-Cookie") else {
+        return fields[first].value
       }
-      return fields[first].value
+      return values(of: name).joined(separator: ", ")
     }
     set {
       guard let place = firstIndex(of: name) else {
@@ -82,9 +82,16 @@ public struct HTTPHeaders: Hashable, Sendable {
     }
   }
 
-  func firstIndex(of name: String) -> Int? {
+  func firstIndex(of name: String, from start: Int = 0) -> Int? {
     // By their places in memory: elsewhere a field is copied to be looked at.
-    fields.withUnsafeBufferPointer { fields in fields.indices.first { HTTPHeaders.equal(fields[$0].name, name) } }
+    fields.withUnsafeBufferPointer { fields in
+      (start..<fields.count).first { HTTPHeaders.equal(fields[$0].name, name) }
+    }
+  }
+
+  /// Hands over all fields in order, where they are in memory.
+  func forEach(_ body: (Field) -> Void) {
+    fields.withUnsafeBufferPointer { for field in $0 { body(field) } }
   }
 
   /// The values of all fields of a name, in order.

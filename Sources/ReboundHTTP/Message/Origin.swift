@@ -6,9 +6,11 @@ struct Origin: Hashable {
   private let host: String?
   private let port: Int?
 
-  init(_ url: URL) {
-    scheme = url.plainScheme
-    let authority = Authority(url)
+  init(_ url: URL) { self.init(Address(url)) }
+
+  init(_ address: Address) {
+    scheme = address.plainScheme
+    let authority = Authority(address)
     host = authority.host?.lowercased()
     port = authority.port ?? (scheme == "https" ? 443 : 80)
   }
@@ -16,14 +18,12 @@ struct Origin: Hashable {
   var isSecure: Bool { scheme == "https" }
 }
 
-extension URL {
+extension Address {
   /// The scheme in lower case.
   var plainScheme: String? {
-    // Nearly all have one of these, and Foundation takes the address apart for it.
-    let address = absoluteString
-    // Of ASCII, so that this compares memory.
-    if address.hasPrefix("https://") { return "https" }
-    if address.hasPrefix("http://") { return "http" }
-    return scheme?.lowercased()
+    // Nearly all have one of these, and Foundation takes the address apart for it. Of ASCII, so that this compares memory.
+    if text.hasPrefix("https://") { return "https" }
+    if text.hasPrefix("http://") { return "http" }
+    return url.scheme?.lowercased()
   }
 }

@@ -154,10 +154,21 @@ public struct Redaction: Hashable, Sendable {
   /// The result is for people: it need not be an address.
   public func url(_ url: URL) -> String {
     let plain = url.absoluteString
-    // Without an @, ?, # or % there is nothing to leave out.
+    return url.baseURL == nil && Redaction.isPlain(plain) ? plain : withoutSecrets(url)
+  }
+
+  func url(_ address: Address) -> String {
+    Redaction.isPlain(address.text) ? address.text : withoutSecrets(address.url)
+  }
+
+  /// Whether there is nothing to leave out: without an @, ?, # or % there is not.
+  private static func isPlain(_ address: String) -> Bool {
     let mayBeSecret = { (byte: UInt8) in byte == 0x40 || byte == 0x3F || byte == 0x23 || byte == 0x25 }
-    let isPlain = plain.utf8.withContiguousStorageIfAvailable { !$0.contains(where: mayBeSecret) }
-    if url.baseURL == nil, isPlain ?? !plain.utf8.contains(where: mayBeSecret) { return plain }
+    return address.utf8.withContiguousStorageIfAvailable { !$0.contains(where: mayBeSecret) }
+      ?? !address.utf8.contains(where: mayBeSecret)
+  }
+
+  private func withoutSecrets(_ url: URL) -> String {
     guard var components = URLComponents(url: url, resolvingAgainstBaseURL: true) else { return replacement }
     let credentials = components.percentEncodedUser != nil ? "\(replacement)@" : ""
     let query = components.percentEncodedQuery.map { "?\(pairs($0))" } ?? ""

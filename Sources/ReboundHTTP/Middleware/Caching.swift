@@ -90,7 +90,7 @@ public struct Caching: HTTPMiddleware, HandlingMiddleware {
         let answer = use(copy, .staleWhileRevalidating, for: request, now: now)
         let renewal = RequestHandler { request, subscriber in
           let own = request.inAnotherCall
-          own.tell(.began(own.message.method, own.message.url))
+          own.tell(.began(own.message))
           RequestHandler { fetch($0, lookup, copy, for: $1, next) }(own).tellingEnd(of: own).subscribe(subscriber)
         }
         cache.renew(lookup.key, with: renewal(request).eraseToAnyPublisher())

@@ -20,7 +20,7 @@ public struct Coalescing: HTTPMiddleware, HandlingMiddleware {
     private let hash: Int
 
     init(_ request: HTTPRequest) {
-      (self.request, operation, hash) = (request, request.operation, request.message.url.absoluteString.hashValue)
+      (self.request, operation, hash) = (request, request.operation, request.message.address.text.hashValue)
     }
 
     func hash(into hasher: inout Hasher) { hasher.combine(hash) }
@@ -29,7 +29,7 @@ public struct Coalescing: HTTPMiddleware, HandlingMiddleware {
       // Whoever is alone is looked up by its own key when it ends.
       if one === other { return true }
       let (left, right) = (one.request, other.request)
-      return one.hash == other.hash && left.message.url.absoluteString == right.message.url.absoluteString
+      return one.hash == other.hash && left.message.address.text == right.message.address.text
         && left.message.method == right.message.method
         && left.message.headers.lazy.filter(isShared).elementsEqual(right.message.headers.lazy.filter(isShared))
         && left.identity == right.identity && left.isAuthenticated == right.isAuthenticated

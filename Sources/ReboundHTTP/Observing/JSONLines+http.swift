@@ -61,10 +61,10 @@ extension HTTPEvent {
 
   private var particulars: (word: String, rest: [EventField]) {
     switch kind {
-    case .began(let method, let url):
-      return ("began", address(method, url))
+    case .began(let message):
+      return ("began", address(message))
     case .attemptBegan(let attempt, let message):
-      return ("attempt_began", [EventField("attempt", attempt)] + address(message.method, message.url))
+      return ("attempt_began", [EventField("attempt", attempt)] + address(message))
     case .uploaded(let count, let total):
       return ("uploaded", progress(count, total))
     case .redirected(let status, let url):
@@ -110,8 +110,8 @@ extension HTTPEvent {
     }
   }
 
-  private func address(_ method: HTTPMethod, _ url: URL) -> [EventField] {
-    [EventField("method", method.rawValue), EventField("url", redaction.url(url))]
+  private func address(_ message: TransportRequest) -> [EventField] {
+    [EventField("method", message.method.rawValue), EventField("url", redaction.url(message.address))]
   }
 
   private func progress(_ count: Int64, _ total: Int64?) -> [EventField] {

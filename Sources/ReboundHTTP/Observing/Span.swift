@@ -44,12 +44,12 @@ public struct Span: Hashable, Sendable {
     let host: String?
     let port: Int?
 
-    init(_ method: HTTPMethod, _ url: URL, _ redaction: Redaction) {
-      self.method = method
-      self.url = redaction.url(url)
-      let authority = Authority(url)
+    init(_ message: TransportRequest, _ redaction: Redaction) {
+      method = message.method
+      url = redaction.url(message.address)
+      let authority = Authority(message.address)
       host = authority.host
-      port = authority.port ?? Target.defaultPort(of: url.scheme)
+      port = authority.port ?? Target.defaultPort(of: message.address.plainScheme)
     }
 
     private static func defaultPort(of scheme: String?) -> Int? {

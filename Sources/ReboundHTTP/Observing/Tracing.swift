@@ -23,9 +23,8 @@ public final class Tracing: HTTPMiddleware, RequestAdapter, Sendable {
     let context: SpanContext
     let parent: SpanContext?
     let start: Duration
-    let method: HTTPMethod
-    let url: URL
     let target: Span.Target
+    private let address: Address
     /// What this has put into the latest attempt's request, as OpenTelemetry calls it.
     @exclusivity(unchecked) private var injected: Injected?
     /// Those that are under way: several where the call is hedged.
@@ -33,16 +32,15 @@ public final class Tracing: HTTPMiddleware, RequestAdapter, Sendable {
 
     init(
       _ event: HTTPEvent,
-      _ method: HTTPMethod,
-      _ url: URL,
+      _ message: TransportRequest,
       of tracing: Tracing,
       under parent: SpanContext?,
       start: Duration
     ) {
       self.tracing = ObjectIdentifier(tracing)
       context = SpanContext(ofCall: event.requestID, under: parent)
-      (self.parent, self.start, self.method, self.url) = (parent, start, method, url)
-      target = Span.Target(method, url, event.redaction)
+      (self.parent, self.start, address) = (parent, start, message.address)
+      target = Span.Target(message, event.redaction)
     }
 
     func end(_ event: HTTPEvent, _ failure: String?, _ error: String?) -> Span {
@@ -72,8 +70,8 @@ public final class Tracing: HTTPMiddleware, RequestAdapter, Sendable {
         number: number,
         context: known ?? text.flatMap { SpanContext(traceparent: $0) }
           ?? SpanContext(ofCall: event.requestID, attempt: number, under: parent),
-        target: message.method == method && message.url == url
-          ? target : Span.Target(message.method, message.url, event.redaction),
+        target: message.method == target.method && message.address.text == address.text
+          ? target : Span.Target(message, event.redaction),
         elapsed: event.elapsed
       )
       attempts.removeAll { $0.number == number }
@@ -169,9 +167,9 @@ public final class Tracing: HTTPMiddleware, RequestAdapter, Sendable {
   /// Makes spans of what happens in calls; to be handed to ``WebAPIClient/onEvent(_:)``.
   public func write(_ event: HTTPEvent) {
     switch event.kind {
-    case .began(let method, let url):
+    case .began(let message):
       let start = time.wallClock - event.elapsed
-      event.call.spans.add(Call(event, method, url, of: self, under: parent(), start: start))
+      event.call.spans.add(Call(event, message, of: self, under: parent(), start: start))
     case .attemptBegan(let number, let message):
       event.call.spans.change(of: self) { $0.begin(number, message, event) }
     case .responded(let head):

@@ -59,13 +59,13 @@ extension RequestParts {
     _ limits: TransportLimits,
     _ random: RandomSource
   ) throws(InvalidRequest.Reason) -> TransportRequest {
-    let url: URL
+    let address: Address
     if let own = baseURL {
-      url = try ServiceAddress(own).url(path: path, query: query)
+      address = try ServiceAddress(own).address(path: path, query: query)
     } else if let service {
-      url = try service.url(path: path, query: query)
+      address = try service.address(path: path, query: query)
     } else if let base {
-      url = try ServiceAddress(base).url(path: path, query: query)
+      address = try ServiceAddress(base).address(path: path, query: query)
     } else {
       throw .noBaseURL
     }
@@ -86,7 +86,13 @@ extension RequestParts {
     }
     if case .key(let key) = idempotency { fields["Idempotency-Key"] = key }
     if let field = fields.first(where: { !$0.isValid }) { throw .header(field.name) }
-    var message = TransportRequest(url, method: method, headers: fields, body: body, limits: self.limits ?? limits)
+    var message = TransportRequest(
+      address,
+      method: method,
+      headers: fields,
+      body: body,
+      limits: self.limits ?? limits
+    )
     message.isNotIdempotent = idempotency == .notIdempotent
     return message
   }
@@ -100,6 +106,8 @@ final class ServiceAddress: Sendable {
   /// The same with a slash at its end.
   private let directory: String
   private let query: String
+  /// Whether Foundation leaves it as it is.
+  private let isVerbatim: Bool
 
   /// - Throws: ``InvalidRequest/Reason-swift.enum/address(_:)`` if it is none of a web service.
   init(_ base: URL) throws(InvalidRequest.Reason) {
@@ -114,18 +122,21 @@ final class ServiceAddress: Sendable {
     guard let stem = components.string else { throw .address(Redaction.standard.url(base)) }
     self.stem = stem
     directory = stem.hasSuffix("/") ? stem : stem + "/"
+    isVerbatim = URL(string: directory)?.absoluteString == directory
     self.base = base
   }
 
   /// The address of something below it.
-  func url(path: RequestPath, query: Parameters) throws(InvalidRequest.Reason) -> URL {
+  func address(path: RequestPath, query: Parameters) throws(InvalidRequest.Reason) -> Address {
     var path = try path.encoded()
     while path.utf8.first == UInt8(ascii: "/") { path.removeFirst() }
     let query = query.queryEncoded
     var text = path.isEmpty ? stem : directory + path
     if !self.query.isEmpty { text += "?\(self.query)" }
     if !query.isEmpty { text += (self.query.isEmpty ? "?" : "&") + query }
+    // What was put behind it is encoded, and of what may stand in a path and a query (RFC 3986 §3.3, §3.4).
+    if isVerbatim { return Address(valid: text) }
     guard let url = URL(string: text) else { throw .address(Redaction.standard.url(base)) }
-    return url
+    return Address(url)
   }
 }

@@ -60,7 +60,7 @@ extension WebAPIClient {
     // What is read as it comes takes no memory, however long it goes on; a single event has a limit of its own.
     prepared.message.limits.responseBytes = nil
     prepared.message.headers.set(["Accept": "text/event-stream", "Cache-Control": "no-store"])
-    context.tell(.began(prepared.message.method, prepared.message.url))
+    context.tell(.began(prepared.message))
     let (first, memory) = (prepared, StreamMemory())
     let attempts = Counter()
     return Deferred {

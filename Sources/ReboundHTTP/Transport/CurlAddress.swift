@@ -10,8 +10,8 @@
     /// not sent.
     let originCount: Int?
 
-    init(_ url: URL) {
-      text = url.absoluteString
+    init(_ address: Address) {
+      text = address.text
       // By its bytes in memory: an iterator of a text decides anew at each byte how the text is kept.
       originCount = text.utf8.withContiguousStorageIfAvailable(CurlAddress.originCount) ?? nil
     }

@@ -16,7 +16,8 @@
       reserve(headers, lines)
       guard let first = nodes.baseAddress, var end = text.baseAddress else { return nil }
       var node = first
-      for field in headers where !HTTPHeaders.isFraming(field.name) {
+      headers.forEach { field in
+        guard !HTTPHeaders.isFraming(field.name) else { return }
         node = CurlFields.append(end, behind: node)
         end = CurlFields.write(field.name, at: end)
         // libcurl takes a name with a colon and nothing behind it for the wish to leave the field out.
@@ -44,11 +45,12 @@
 
     /// - Returns: What is behind the text.
     private static func write(_ text: String, at place: UnsafeMutablePointer<CChar>) -> UnsafeMutablePointer<CChar> {
-      var text = text
-      return text.withUTF8 { bytes in
-        UnsafeMutableRawBufferPointer(start: place, count: bytes.count).copyMemory(from: UnsafeRawBufferPointer(bytes))
-        return place + bytes.count
-      }
+      let count = text.utf8.count
+      let bytes = UnsafeMutableRawBufferPointer(start: place, count: count)
+      // By its bytes in memory, where it has them in one piece.
+      text.utf8.withContiguousStorageIfAvailable { bytes.copyMemory(from: UnsafeRawBufferPointer($0)) }
+        ?? bytes.copyBytes(from: text.utf8)
+      return place + count
     }
 
     /// - Returns: What is behind the zero at a line's end.

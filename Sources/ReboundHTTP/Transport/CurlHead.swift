@@ -25,7 +25,7 @@
     /// - Parameter memory: What the handle's answer before this one said; afterwards what this one says.
     mutating func take(
       _ line: UnsafeRawBufferPointer,
-      from url: URL,
+      from address: Address,
       remembering memory: inout CurlHeadMemory
     ) -> ResponseHead? {
       guard !isTold else { return nil }
@@ -37,7 +37,7 @@
         unfold()
         isTold = true
         let headers = memory.end(fields, fieldCount)
-        return ResponseHead(status: status, headers: headers, url: url, httpVersion: memory.version)
+        return ResponseHead(status: status, headers: headers, address: address, httpVersion: memory.version)
       }
       if first == UInt8(ascii: "H"), text.starts(with: "HTTP/".utf8) {
         status = memory.begin(text)

@@ -184,7 +184,7 @@
       if let latestOrigin, let spelling = latestOrigin.spelling, transfer.address.hasOrigin(spelling) {
         return latestOrigin
       }
-      let server = Origin(transfer.url)
+      let server = Origin(transfer.request.address)
       let origin = origins[server] ?? CurlOrigin(server)
       origin.spelling = transfer.address.origin
       origins[server] = origin

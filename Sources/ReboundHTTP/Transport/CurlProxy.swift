@@ -67,10 +67,10 @@
       /// Whether there is any; most programs have none.
       var isUsed: Bool { http.isProxied || https.isProxied }
 
-      func route(to url: URL) -> CurlRoute {
+      func route(to address: Address) -> CurlRoute {
         guard isUsed else { return .direct }
-        let route = url.plainScheme == "https" ? https : http
-        guard route.isProxied, let host = url.host, !exceptions.holds(host) else { return .direct }
+        let route = address.plainScheme == "https" ? https : http
+        guard route.isProxied, let host = address.url.host, !exceptions.holds(host) else { return .direct }
         return route
       }
 

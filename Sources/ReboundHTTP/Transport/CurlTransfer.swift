@@ -15,23 +15,25 @@
 
     let exchange: OngoingExchange
     let address: CurlAddress
-    private let request: TransportRequest
+    let request: TransportRequest
     private let loop: CurlLoop
 
     /// Whom it shares connections with; known once the loop has it.
     @exclusivity(unchecked) var origin: CurlOrigin?
     /// Whether it was stopped before the loop had it.
-    var isStopped = false
+    @exclusivity(unchecked) var isStopped = false
     @exclusivity(unchecked) private(set) var handle: CurlHandle?
     @exclusivity(unchecked) private var head = CurlHead()
+    /// That of the handle, as long as it has one.
+    @exclusivity(unchecked) private var lastHead = CurlHeadMemory()
     /// The loop's turn in which the last line of the head has come.
-    private var turnOfLine = 0
-    private var upload: CurlUpload?
-    private var isReceivingPaused = false
-    private(set) var isConnected = false
-    private var isRepetitionRefused = false
-    private var isRepeatedAfterAnswer = false
-    private var stream = CurlStream()
+    @exclusivity(unchecked) private var turnOfLine = 0
+    @exclusivity(unchecked) private var upload: CurlUpload?
+    @exclusivity(unchecked) private var isReceivingPaused = false
+    @exclusivity(unchecked) private(set) var isConnected = false
+    @exclusivity(unchecked) private var isRepetitionRefused = false
+    @exclusivity(unchecked) private var isRepeatedAfterAnswer = false
+    @exclusivity(unchecked) private var stream = CurlStream()
 
     init(
       _ request: TransportRequest,
@@ -41,12 +43,11 @@
       self.request = request
       self.exchange = exchange
       self.loop = loop
-      address = CurlAddress(request.url)
+      address = CurlAddress(request.address)
     }
 
-    var url: URL { request.url }
     private var options: CurlOptions { loop.options }
-    private var route: CurlRoute { options.proxy.route(to: request.url) }
+    private var route: CurlRoute { options.proxy.route(to: request.address) }
     private var isSecure: Bool { origin?.server.isSecure ?? false }
 
     // MARK: From any thread
@@ -78,6 +79,7 @@
         handle.setFields(request.headers, and: isUnexpecting ? ["Expect:"] : [])
       }
       self.handle = handle
+      swap(&lastHead, &handle.lastHead)
       prepareContext(handle.easy)
     }
 
@@ -162,23 +164,23 @@
 
     private func prepareCallbacks(_ easy: UnsafeMutableRawPointer) {
       _ = rebound_curl_set_bytes(easy, CURLOPT_HEADERFUNCTION) { bytes, size, count, context in
-        CurlTransfer.at(context)?.receiveField(bytes, size * count) ?? 0
+        CurlTransfer.at(context) { $0.receiveField(bytes, size * count) } ?? 0
       }
       _ = rebound_curl_set_bytes(easy, CURLOPT_WRITEFUNCTION) { bytes, size, count, context in
-        CurlTransfer.at(context)?.receiveBody(bytes, size * count) ?? 0
+        CurlTransfer.at(context) { $0.receiveBody(bytes, size * count) } ?? 0
       }
       _ = rebound_curl_set_before_request(easy) { context, remote, local, remotePort, localPort in
-        CurlTransfer.at(context)?.beforeRequest(over: .init(remote, remotePort, local, localPort))
+        CurlTransfer.at(context) { $0.beforeRequest(over: .init(remote, remotePort, local, localPort)) }
           ?? CURL_PREREQFUNC_ABORT
       }
       // Without TLS there is no HTTP/2 here.
       if isSecure { prepareLog(easy) }
       guard upload != nil else { return }
       _ = rebound_curl_set_bytes(easy, CURLOPT_READFUNCTION) { bytes, size, count, context in
-        CurlTransfer.at(context)?.sendBody(bytes, size * count) ?? Int(CURL_READFUNC_ABORT)
+        CurlTransfer.at(context) { $0.sendBody(bytes, size * count) } ?? Int(CURL_READFUNC_ABORT)
       }
       _ = rebound_curl_set_seek(easy) { context, offset, _ in
-        CurlTransfer.at(context)?.rewind(to: Int64(offset)) ?? CURL_SEEKFUNC_FAIL
+        CurlTransfer.at(context) { $0.rewind(to: Int64(offset)) } ?? CURL_SEEKFUNC_FAIL
       }
     }
 
@@ -186,16 +188,21 @@
     private func prepareLog(_ easy: UnsafeMutableRawPointer) {
       _ = rebound_curl_set_log(easy) { _, type, text, count, context in
         if type == CURLINFO_TEXT, let text, let note = CurlNote(UnsafeRawBufferPointer(start: text, count: count)) {
-          CurlTransfer.at(context)?.take(note)
+          CurlTransfer.at(context) { $0.take(note) }
         }
         return 0
       }
       _ = rebound_curl_set_number(easy, CURLOPT_VERBOSE, 1)
     }
 
-    /// The transfer that a callback was given; the loop holds it as long as libcurl may call back.
-    private static func at(_ context: UnsafeMutableRawPointer?) -> CurlTransfer? {
-      context.map { Unmanaged<CurlTransfer>.fromOpaque($0).takeUnretainedValue() }
+    /// Calls the transfer that a callback was given.
+    @discardableResult
+    private static func at<Result>(
+      _ context: UnsafeMutableRawPointer?,
+      _ body: (CurlTransfer) -> Result
+    ) -> Result? {
+      // The loop holds it as long as libcurl may call back.
+      context.map { Unmanaged<CurlTransfer>.fromOpaque($0)._withUnsafeGuaranteedRef(body) }
     }
 
     private func take(_ note: CurlNote) {
@@ -259,11 +266,10 @@
         loop.noteMove()
       }
       let line = UnsafeRawBufferPointer(start: bytes, count: count)
-      guard let handle else { return 0 }
-      let told = head.take(line, from: request.url, remembering: &handle.lastHead)
+      let told = head.take(line, from: request.address, remembering: &lastHead)
       if head.changesProtocol { exchange.abort(.unaskedUpgrade) }
       guard var head = told else { return count }
-      if request.wantsTimings { head.timings = handle.timings(ofSecure: isSecure) }
+      if request.wantsTimings { head.timings = handle?.timings(ofSecure: isSecure) }
       if head.status == 407, route.isProxied, !isSecure {
         // Nobody but the proxy says so (RFC 9110 §15.5.8).
         let detail = "proxy \(route) answers 407"
@@ -349,6 +355,7 @@
 
     /// Lets go of what libcurl needed; it calls back no more.
     func release() {
+      if let handle { swap(&lastHead, &handle.lastHead) }
       handle = nil
       upload?.stop()
       upload = nil

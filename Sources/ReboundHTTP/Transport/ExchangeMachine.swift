@@ -143,21 +143,31 @@ extension ResponseHead {
   ///
   /// The same number may be there more than once.
   fileprivate var hasSoundLength: Bool {
-    guard let first = headers.firstIndex(of: "Content-Length") else { return true }
     var length: Substring.UTF8View?
-    for field in headers[first...] where HTTPHeaders.equal(field.name, "Content-Length") {
-      // Nearly always it is one plain number.
-      if length == nil, Substring(field.value).utf8.isNumber {
-        length = Substring(field.value).utf8
-        continue
-      }
-      for part in field.value.utf8.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false) {
+    var place = headers.firstIndex(of: "Content-Length")
+    // Nearly always it is there once, and one plain number.
+    if let first = place, headers[first].value.isShortNumber {
+      place = headers.firstIndex(of: "Content-Length", from: first + 1)
+      guard place != nil else { return true }
+      length = Substring(headers[first].value).utf8
+    }
+    while let found = place {
+      for part in headers[found].value.utf8.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false) {
         let number = part.trimmingSpaces
         guard number.isNumber, length.map({ $0.elementsEqual(number) }) ?? true else { return false }
         length = number
       }
+      place = headers.firstIndex(of: "Content-Length", from: found + 1)
     }
     return true
+  }
+}
+
+extension String {
+  /// Whether it is a few digits alone, no more than can be counted to.
+  fileprivate var isShortNumber: Bool {
+    (1...18).contains(utf8.count)
+      && utf8.withContiguousStorageIfAvailable { $0.allSatisfy { (0x30...0x39).contains($0) } } ?? false
   }
 }
 

@@ -73,8 +73,8 @@ public struct ResponseHead: Hashable, Sendable {
   }
   /// The address that answered.
   public var url: URL {
-    get { parts.url }
-    set { parts.url = newValue }
+    get { parts.address.url }
+    set { parts.address = Address(newValue) }
   }
   /// What the server spoke, as the status line has it: "HTTP/1.1", "HTTP/2"; `nil` if the transport is not told.
   public var httpVersion: String? {
@@ -101,7 +101,7 @@ public struct ResponseHead: Hashable, Sendable {
   private struct Parts: Sendable {
     var status: Int
     var headers: HTTPHeaders
-    var url: URL
+    var address: Address
     var httpVersion: String?
     var timings: TransportTimings?
     var redirectChain: RedirectChain?
@@ -122,7 +122,11 @@ public struct ResponseHead: Hashable, Sendable {
   ///   - url: The address that answered.
   ///   - httpVersion: What the server spoke.
   public init(status: Int, headers: HTTPHeaders = [:], url: URL, httpVersion: String? = nil) {
-    boxed = Boxed(Parts(status: status, headers: headers, url: url, httpVersion: httpVersion))
+    self.init(status: status, headers: headers, address: Address(url), httpVersion: httpVersion)
+  }
+
+  init(status: Int, headers: HTTPHeaders, address: Address, httpVersion: String?) {
+    boxed = Boxed(Parts(status: status, headers: headers, address: address, httpVersion: httpVersion))
   }
 
   /// Whether both say the same, whatever redirects led to them, and however long that took.

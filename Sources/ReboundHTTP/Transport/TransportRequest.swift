@@ -7,7 +7,10 @@ import Foundation
 /// A request as it goes to a ``Transport``: nothing in it is left to be decided.
 public struct TransportRequest: Sendable {
   /// Where to send it, percent-encoded, with a scheme of `http` or `https` and a host.
-  public var url: URL
+  public var url: URL {
+    get { address.url }
+    set { address = Address(newValue) }
+  }
   /// What to ask for.
   public var method: HTTPMethod
   /// The header fields, each of them valid.
@@ -23,6 +26,7 @@ public struct TransportRequest: Sendable {
   ///
   /// A client asks for them where somebody hears its events (``WebAPIClient/onEvent(_:)``).
   public var wantsTimings = false
+  private(set) var address: Address
   /// Whether the request itself says that it is not idempotent, whatever its method.
   var isNotIdempotent = false
 
@@ -45,7 +49,11 @@ public struct TransportRequest: Sendable {
     body: TransportBody = .none,
     limits: TransportLimits = .standard
   ) {
-    self.url = url
+    self.init(Address(url), method: method, headers: headers, body: body, limits: limits)
+  }
+
+  init(_ address: Address, method: HTTPMethod, headers: HTTPHeaders, body: TransportBody, limits: TransportLimits) {
+    self.address = address
     self.method = method
     self.headers = headers
     self.body = body

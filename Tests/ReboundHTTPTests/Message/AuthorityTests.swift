@@ -21,7 +21,7 @@ struct AuthorityTests {
     let authority = Authority(url)
     expectEqual(authority.host, url.host)
     expectEqual(authority.port, url.port)
-    expectEqual(Authority.text(url), (url.host?.lowercased() ?? "") + (url.port.map { ":\($0)" } ?? ""))
+    expectEqual(Authority.text(Address(url)), (url.host?.lowercased() ?? "") + (url.port.map { ":\($0)" } ?? ""))
   }
 
   @Test("an address below a base is that of the base")

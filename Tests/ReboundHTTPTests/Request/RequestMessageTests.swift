@@ -1,8 +1,9 @@
 import Expectations
 import Foundation
 import Rebound
-import ReboundHTTP
 import Testing
+
+@testable import ReboundHTTP
 
 struct Place: Codable, Hashable, Sendable {
   var name: String
@@ -45,6 +46,30 @@ extension URL {
 
 @Suite("A request becomes a message")
 struct RequestMessageTests {
+  @Test(
+    "whatever stands in path and query, the address is one that Foundation leaves as it is",
+    arguments: [
+      "https://api.example", "http://API_1.example:8080/v1?key=a%2Fb#top", "https://münchen.example/ä/",
+      "http://[::1]/",
+    ]
+  )
+  func everyCharacter(base: String) throws {
+    let base = try #require(URL(string: base))
+    let odd = [
+      "", "/", "//", ".", "..", "a/../b", "%", "%41", "%zz", "?", "#", "[]", "a b", "\u{0}", "\r\n", "é", "e\u{301}",
+      "👩‍👩‍👧", "\u{FFFD}",
+      "\\", "^`{|}<>\"", "a:b@c", ";,=&+$!*'()",
+    ]
+    for path in odd {
+      for value in odd {
+        let message = try Anything(path: RequestPath(path), query: [value: path]).message(base: base)
+        let parsed = try #require(URL(string: message.address.text), "\(path), \(value)")
+        expectEqual(parsed.absoluteString, message.address.text)
+        expectEqual(message.url, parsed)
+      }
+    }
+  }
+
   @Test("a path, a query and the type of the answer are enough")
   func shortest() throws {
     let message = try Forecast(city: "Rome").message(base: .service)

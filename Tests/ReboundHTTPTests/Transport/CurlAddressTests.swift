@@ -24,7 +24,7 @@ import Expectations
       ]
     )
     func origins(address: String, origin: String?) throws {
-      expectEqual(CurlAddress(try #require(URL(string: address))).origin, origin)
+      expectEqual(CurlAddress(Address(try #require(URL(string: address)))).origin, origin)
     }
 
     @Test(
@@ -35,7 +35,7 @@ import Expectations
       ]
     )
     func spelling(origin: String, isSame: Bool) throws {
-      expectEqual(CurlAddress(try #require(URL(string: "http://api.example/a"))).hasOrigin(origin), isSame)
+      expectEqual(CurlAddress(Address(try #require(URL(string: "http://api.example/a")))).hasOrigin(origin), isSame)
     }
   }
 #endif

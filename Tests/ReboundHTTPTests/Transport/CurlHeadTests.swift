@@ -15,7 +15,7 @@ import Expectations
       let url = try #require(URL(string: "https://api.example"))
       var head = CurlHead()
       return lines.compactMap { line in
-        Array("\(line)\r\n".utf8).withUnsafeBytes { head.take($0, from: url, remembering: &memory) }
+        Array("\(line)\r\n".utf8).withUnsafeBytes { head.take($0, from: Address(url), remembering: &memory) }
       }.first
     }
 

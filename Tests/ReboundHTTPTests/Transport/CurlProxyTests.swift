@@ -33,7 +33,7 @@ import Expectations
       let proxy = Proxy.environment(["https_proxy": text])
       #expect(!"\(proxy)".contains("s3cret"))
       let url = try #require(URL(string: "https://api.example"))
-      #expect(!proxy.route(to: url).redacted("no proxy: \(text)").contains("s3cret"))
+      #expect(!proxy.route(to: Address(url)).redacted("no proxy: \(text)").contains("s3cret"))
     }
 
     @Test("what a proxy does has the verdict of the table", arguments: ProxyCase.all, ["http", "https"])
@@ -154,8 +154,8 @@ import Expectations
     )
     func environment(variables: [String: String], http: String, https: String) throws {
       let proxy = Proxy.environment(variables)
-      #expect("\(proxy.route(to: try #require(URL(string: "http://example.org/"))))" == http)
-      #expect("\(proxy.route(to: try #require(URL(string: "https://example.org/"))))" == https)
+      #expect("\(proxy.route(to: Address(try #require(URL(string: "http://example.org/")))))" == http)
+      #expect("\(proxy.route(to: Address(try #require(URL(string: "https://example.org/")))))" == https)
     }
 
     @Test("a transport follows the process's environment unless it is told otherwise")

@@ -1,15 +1,18 @@
 import Foundation
 
 extension URL {
+  var canonical: String { Address(self).canonical }
+}
+
+extension Address {
   /// What is asked for, as one text, however it is spelt (RFC 9110 §4.2.3).
   ///
   /// Scheme and host in lower case, without the port that the scheme has anyway and without a fragment, which is not sent.
   var canonical: String {
-    let address = absoluteString
     // Most are, and to take them apart takes ten times as long.
-    if address.utf8.withContiguousStorageIfAvailable(URL.isCanonical) ?? false { return address }
+    if text.utf8.withContiguousStorageIfAvailable(Address.isCanonical) ?? false { return text }
 
-    let bytes = address.utf8.prefix { $0 != UInt8(ascii: "#") }
+    let bytes = text.utf8.prefix { $0 != UInt8(ascii: "#") }
     guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")), bytes[colon...].starts(with: "://".utf8) else {
       return String(decoding: bytes, as: UTF8.self)
     }
@@ -17,8 +20,8 @@ extension URL {
     let path = bytes[start...].firstIndex { "/?".utf8.contains($0) } ?? bytes.endIndex
     // Names and passwords know case.
     let host = bytes[start..<path].lastIndex(of: UInt8(ascii: "@")).map(bytes.index(after:)) ?? start
-    let scheme = URL.lowercased(bytes[..<colon])
-    var authority = URL.lowercased(bytes[host..<path])
+    let scheme = Address.lowercased(bytes[..<colon])
+    var authority = Address.lowercased(bytes[host..<path])
     for port in [scheme == "https" ? ":443" : ":80", ":"] where authority.hasSuffix(port) {
       authority.removeLast(port.utf8.count)
       break
