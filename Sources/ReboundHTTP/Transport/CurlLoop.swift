@@ -22,6 +22,8 @@
     private let lock = Lock()
     @exclusivity(unchecked) private var commands: [Command] = []
     @exclusivity(unchecked) private var isClosing = false
+    /// Whether the thread waits for its sockets, or is about to: awake, it looks for commands by itself.
+    @exclusivity(unchecked) private var isAsleep = false
     /// `nil` once the thread has ended, or if libcurl has no memory.
     @exclusivity(unchecked) private var multi: UnsafeMutableRawPointer?
 
@@ -86,9 +88,10 @@
     func post(_ command: Command) {
       let isOver = lock.withLock {
         guard multi != nil else { return true }
-        // Whoever left the first has woken it.
-        if commands.isEmpty { wake() }
         commands.append(command)
+        guard isAsleep else { return false }
+        isAsleep = false
+        wake()
         return false
       }
       if isOver, case .add(let transfer) = command {
@@ -112,20 +115,24 @@
         readMessages(multi)
         beginWaiting(multi)
         if active.isEmpty, end() { break }
-        // Sleeps until a socket, libcurl's own timers or a command wants something.
-        let start = DispatchTime.now()
-        curl_multi_poll(multi, nil, 0, active.isEmpty ? CurlLoop.longSleep : CurlLoop.shortSleep, nil)
-        let end = DispatchTime.now()
-        if spinDetector.end(hasMoved: hasMoved, hasWaited: start + SpinDetector.rest <= end) {
-          // Nobody signals it.
-          _ = DispatchSemaphore(value: 0).wait(timeout: end + SpinDetector.rest)
-        }
-        hasMoved = false
-        lookForEnds(end)
+        lookForEnds(maySleep() ? sleep(multi) : DispatchTime.now())
       }
       for handle in idle { handle.free() }
       idle = []
       curl_multi_cleanup(multi)
+    }
+
+    /// Sleeps until a socket, libcurl's own timers or a command wants something; says when that was.
+    private func sleep(_ multi: UnsafeMutableRawPointer) -> DispatchTime {
+      let start = DispatchTime.now()
+      curl_multi_poll(multi, nil, 0, active.isEmpty ? CurlLoop.longSleep : CurlLoop.shortSleep, nil)
+      let end = DispatchTime.now()
+      if spinDetector.end(hasMoved: hasMoved, hasWaited: start + SpinDetector.rest <= end) {
+        // Nobody signals it.
+        _ = DispatchSemaphore(value: 0).wait(timeout: end + SpinDetector.rest)
+      }
+      hasMoved = false
+      return end
     }
 
     /// Called by a transfer that has got or given bytes, or a connection.
@@ -139,8 +146,17 @@
       for handle in active { handle.transfer?.lookForEnd() }
     }
 
+    /// Falls asleep, unless a command has come meanwhile.
+    private func maySleep() -> Bool {
+      lock.withLock {
+        isAsleep = commands.isEmpty
+        return isAsleep
+      }
+    }
+
     private func takeCommands() -> [Command] {
       lock.withLock {
+        isAsleep = false
         guard !commands.isEmpty else { return [] }
         defer { commands = [] }
         return commands
