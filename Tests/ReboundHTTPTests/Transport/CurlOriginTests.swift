@@ -46,6 +46,17 @@ import Expectations
       expectEqual(Self.connections(logs).count, 1)
     }
 
+    @Test("streams of one connection ask for what each of them names")
+    func targets() async throws {
+      let server = try await NginxServer.start()
+      let transport = try Self.transport()
+      for target in ["/a?b=c", "/d", "/a/../e", "/", "/a?", "/a?b=c"] {
+        let log = await transport.outcome(of: TransportRequest(try server.url(target), limits: .none))
+        expectEqual(log.heads.first?.headers["X-Target"], "127.0.0.1 \(target)")
+        expectEqual(log.heads.first?.httpVersion, "HTTP/2")
+      }
+    }
+
     @Test("a server without HTTP/2 gets a connection for each, up to the limit")
     func withoutHTTP2() async throws {
       let server = try await NginxServer.start(protocols: "")

@@ -8,7 +8,7 @@
   ///
   /// What it answers: `/files/` keeps what is put there, `/large` is a file of 20 MB, `/slow` the same at a crawl,
   /// `/status` the number of requests, `/moved` leads to the other name of this host, all else is "hello". Fields named
-  /// X-Connection, X-Protocol and X-Client say how and to whom.
+  /// X-Connection, X-Protocol, X-Target and X-Client say how, for what and to whom.
   final class NginxServer: Sendable {
     let port: UInt16
     let folder: URL
@@ -120,6 +120,7 @@
           root .;
           add_header X-Connection $connection always;
           add_header X-Protocol $server_protocol always;
+          add_header X-Target "$host $request_uri" always;
           add_header X-Client "$ssl_client_s_dn" always;
           \(directives)
           location / { return 200 "hello"; }
