@@ -33,10 +33,16 @@ class HarnessError(Exception):
     """The processes under test could not be started or asked."""
 
 
+# Those of them that browsers do not ask: https://fetch.spec.whatwg.org/#port-blocking.
+BLOCKED_PORTS = {10_080}
+
+
 def free_port():
     """None that the system gives to whoever asks for any: on Linux those begin at 32768. So nobody gets it meanwhile."""
     while True:
         port = random.randrange(10_000, 32_768)
+        if port in BLOCKED_PORTS:
+            continue
         with socket.socket() as probe:
             try:
                 probe.bind(("127.0.0.1", port))

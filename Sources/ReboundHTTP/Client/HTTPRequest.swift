@@ -157,7 +157,7 @@ public struct HTTPRequest: Sendable {
   public var time: TimeSource { call.time }
 
   /// The host that it goes to, with its port: what fails together.
-  public var host: String { Authority.text(message.address) }
+  public var host: String { message.address.authorityText }
 
   /// Tells those who watch the client; without any, the event is not even made.
   public func tell(_ event: @autoclosure () -> HTTPEvent.Kind) {

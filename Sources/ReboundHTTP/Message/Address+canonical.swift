@@ -5,10 +5,7 @@ extension URL {
 }
 
 extension Address {
-  /// What is asked for, as one text, however it is spelt (RFC 9110 §4.2.3).
-  ///
-  /// Scheme and host in lower case, without the port that the scheme has anyway and without a fragment, which is not sent.
-  var canonical: String {
+  var spelledCanonically: String {
     // Most are, and to take them apart takes ten times as long.
     if text.utf8.withContiguousStorageIfAvailable(Address.isCanonical) ?? false { return text }
 

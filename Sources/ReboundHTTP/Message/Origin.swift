@@ -9,21 +9,11 @@ struct Origin: Hashable {
   init(_ url: URL) { self.init(Address(url)) }
 
   init(_ address: Address) {
-    scheme = address.plainScheme
-    let authority = Authority(address)
+    scheme = address.scheme
+    let authority = address.authority
     host = authority.host?.lowercased()
     port = authority.port ?? (scheme == "https" ? 443 : 80)
   }
 
   var isSecure: Bool { scheme == "https" }
-}
-
-extension Address {
-  /// The scheme in lower case.
-  var plainScheme: String? {
-    // Nearly all have one of these, and Foundation takes the address apart for it. Of ASCII, so that this compares memory.
-    if text.hasPrefix("https://") { return "https" }
-    if text.hasPrefix("http://") { return "http" }
-    return url.scheme?.lowercased()
-  }
 }

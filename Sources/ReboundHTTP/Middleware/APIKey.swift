@@ -38,7 +38,7 @@ public struct APIKey: HTTPMiddleware, RequestAdapter {
 
   func adapt(_ request: inout HTTPRequest) {
     let isMeant =
-      host.map { Authority(request.message.url).host?.lowercased() == $0.lowercased() } ?? !request.hasLeftOrigin
+      host.map { request.message.address.authority.host?.lowercased() == $0.lowercased() } ?? !request.hasLeftOrigin
     guard isMeant else { return }
     switch placement {
     case .header(let name):

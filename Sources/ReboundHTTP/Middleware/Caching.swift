@@ -77,16 +77,19 @@ public struct Caching: HTTPMiddleware, HandlingMiddleware {
     for subscriber: AnswerSubscriber,
     _ next: RequestHandler
   ) {
+    guard let copy else {
+      return mode == .onlyCached
+        ? refuse(request, for: subscriber) : fetch(request, lookup, nil, for: subscriber, next)
+    }
     let now = request.time.now
     switch mode {
     case .onlyCached:
-      guard let copy else { return refuse(request, for: subscriber) }
       return use(copy, copy.isFresh(now: now) ? .fresh : .onlyCached, for: request, now: now).subscribe(subscriber)
     case .standard:
-      if let copy, copy.isFresh(now: now) {
+      if copy.isFresh(now: now) {
         return use(copy, .fresh, for: request, now: now).subscribe(subscriber)
       }
-      if let copy, copy.mayBeRenewedLater(now: now) {
+      if copy.mayBeRenewedLater(now: now) {
         let answer = use(copy, .staleWhileRevalidating, for: request, now: now)
         let renewal = RequestHandler { request, subscriber in
           let own = request.inAnotherCall

@@ -47,9 +47,9 @@ public struct Span: Hashable, Sendable {
     init(_ message: TransportRequest, _ redaction: Redaction) {
       method = message.method
       url = redaction.url(message.address)
-      let authority = Authority(message.address)
+      let authority = message.address.authority
       host = authority.host
-      port = authority.port ?? Target.defaultPort(of: message.address.plainScheme)
+      port = authority.port ?? Target.defaultPort(of: message.address.scheme)
     }
 
     private static func defaultPort(of scheme: String?) -> Int? {

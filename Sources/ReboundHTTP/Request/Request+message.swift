@@ -106,8 +106,8 @@ final class ServiceAddress: Sendable {
   /// The same with a slash at its end.
   private let directory: String
   private let query: String
-  /// Whether Foundation leaves it as it is.
-  private let isVerbatim: Bool
+  /// That directory; `nil` if Foundation does not leave it as it is.
+  private let root: AddressRoot?
 
   /// - Throws: ``InvalidRequest/Reason-swift.enum/address(_:)`` if it is none of a web service.
   init(_ base: URL) throws(InvalidRequest.Reason) {
@@ -122,7 +122,8 @@ final class ServiceAddress: Sendable {
     guard let stem = components.string else { throw .address(Redaction.standard.url(base)) }
     self.stem = stem
     directory = stem.hasSuffix("/") ? stem : stem + "/"
-    isVerbatim = URL(string: directory)?.absoluteString == directory
+    let isVerbatim = URL(string: directory)?.absoluteString == directory
+    root = isVerbatim ? AddressRoot(Address(valid: directory)) : nil
     self.base = base
   }
 
@@ -131,11 +132,12 @@ final class ServiceAddress: Sendable {
     var path = try path.encoded()
     while path.utf8.first == UInt8(ascii: "/") { path.removeFirst() }
     let query = query.queryEncoded
-    var text = path.isEmpty ? stem : directory + path
+    let isBelow = !path.isEmpty || stem.utf8.count == directory.utf8.count
+    var text = isBelow ? directory + path : stem
     if !self.query.isEmpty { text += "?\(self.query)" }
     if !query.isEmpty { text += (self.query.isEmpty ? "?" : "&") + query }
     // What was put behind it is encoded, and of what may stand in a path and a query (RFC 3986 §3.3, §3.4).
-    if isVerbatim { return Address(valid: text) }
+    if let root { return Address(valid: text, below: isBelow ? root : nil) }
     guard let url = URL(string: text) else { throw .address(Redaction.standard.url(base)) }
     return Address(url)
   }

@@ -6,6 +6,9 @@
   ///
   /// libcurl's own function for such lists allocates twice for each member, and walks to the end to add it.
   struct CurlFields {
+    /// What one large request needed is not kept for ever.
+    private static let mostBytesKept = 16 << 10
+
     private var nodes = UnsafeMutableBufferPointer<curl_slist>(start: nil, count: 0)
     private var text = UnsafeMutableBufferPointer<CChar>(start: nil, count: 0)
 
@@ -71,7 +74,7 @@
       let byteCount =
         headers.reduce(0) { $0 + $1.name.utf8.count + $1.value.utf8.count + 3 }
         + lines.reduce(0) { $0 + $1.utf8.count + 1 }
-      if text.count < byteCount {
+      if text.count < byteCount || text.count > CurlFields.mostBytesKept {
         text.deallocate()
         text = .allocate(capacity: max(512, byteCount))
       }

@@ -115,7 +115,7 @@
         readMessages(multi)
         beginWaiting(multi)
         if active.isEmpty, end() { break }
-        lookForEnds(maySleep() ? sleep(multi) : DispatchTime.now())
+        lookForEnds(maySleep() ? waitForSockets(multi) : DispatchTime.now())
       }
       for handle in idle { handle.free() }
       idle = []
@@ -123,7 +123,7 @@
     }
 
     /// Sleeps until a socket, libcurl's own timers or a command wants something; says when that was.
-    private func sleep(_ multi: UnsafeMutableRawPointer) -> DispatchTime {
+    private func waitForSockets(_ multi: UnsafeMutableRawPointer) -> DispatchTime {
       let start = DispatchTime.now()
       curl_multi_poll(multi, nil, 0, active.isEmpty ? CurlLoop.longSleep : CurlLoop.shortSleep, nil)
       let end = DispatchTime.now()
@@ -197,12 +197,12 @@
     }
 
     private func origin(of transfer: CurlTransfer) -> CurlOrigin {
-      if let latestOrigin, let spelling = latestOrigin.spelling, transfer.address.hasOrigin(spelling) {
+      if let latestOrigin, let spelling = latestOrigin.spelling, transfer.request.address.hasOrigin(spelling) {
         return latestOrigin
       }
       let server = Origin(transfer.request.address)
       let origin = origins[server] ?? CurlOrigin(server)
-      origin.spelling = transfer.address.origin
+      origin.spelling = transfer.request.address.origin
       origins[server] = origin
       let before = latestOrigin
       latestOrigin = origin

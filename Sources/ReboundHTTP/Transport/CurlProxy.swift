@@ -69,7 +69,7 @@
 
       func route(to address: Address) -> CurlRoute {
         guard isUsed else { return .direct }
-        let route = address.plainScheme == "https" ? https : http
+        let route = address.scheme == "https" ? https : http
         guard route.isProxied, let host = address.url.host, !exceptions.holds(host) else { return .direct }
         return route
       }

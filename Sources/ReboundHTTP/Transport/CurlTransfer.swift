@@ -14,7 +14,6 @@
     }
 
     let exchange: OngoingExchange
-    let address: CurlAddress
     let request: TransportRequest
     private let loop: CurlLoop
 
@@ -43,7 +42,6 @@
       self.request = request
       self.exchange = exchange
       self.loop = loop
-      address = CurlAddress(request.address)
     }
 
     private var options: CurlOptions { loop.options }
@@ -68,6 +66,7 @@
     /// Tells a handle what to do.
     func prepare(_ handle: CurlHandle) throws(TransportFailure) {
       handle.errorText.pointee = 0
+      let address = request.address
       if let originCount = address.originCount, try takeUsual(handle) {
         handle.setTarget(address.text, from: originCount)
         handle.setFields(request.headers, and: CurlTransfer.codings)
@@ -93,7 +92,7 @@
       else { return false }
       guard handle.server != origin.server else { return true }
       try prepareAnew(handle)
-      guard let spelling = address.origin, handle.setOrigin(spelling) else { return false }
+      guard let spelling = request.address.origin, handle.setOrigin(spelling) else { return false }
       handle.server = origin.server
       return true
     }
