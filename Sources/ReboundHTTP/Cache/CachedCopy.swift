@@ -52,10 +52,15 @@ struct CachedCopy: Sendable {
   ///
   /// - Parameters:
   ///   - response: The answer.
-  ///   - message: What was asked.
+  ///   - message: What was asked; looked at where it matters.
   ///   - now: The client's time.
   ///   - fallback: How long it may stand in when the service fails, where the server says nothing about that.
-  init?(_ response: HTTPResponse, to message: TransportRequest, now: Duration, unlessSaid fallback: Duration = .zero) {
+  init?(
+    _ response: HTTPResponse,
+    to message: @autoclosure () -> TransportRequest,
+    now: Duration,
+    unlessSaid fallback: Duration = .zero
+  ) {
     // Most that is answered says nothing about its keeping, and is looked at no further.
     guard CachedCopy.grounds.contains(where: { response.head.headers.contains(name: $0) }) else { return nil }
     let control = CacheControl(response.head.headers)
@@ -71,7 +76,8 @@ struct CachedCopy: Sendable {
     // Nothing of it took that long for whoever gets the copy.
     head.timings = nil
     body = response.body
-    variant = vary.map { HTTPHeaders.Field($0, message.headers[$0] ?? "") }
+    let asked = vary.isEmpty ? [:] : message().headers
+    variant = vary.map { HTTPHeaders.Field($0, asked[$0] ?? "") }
     self.control = control
     lifetime = CachedCopy.lifetime(response, control)
     initialAge = CachedCopy.initialAge(response)

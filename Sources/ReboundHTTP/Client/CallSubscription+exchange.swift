@@ -9,7 +9,8 @@ extension CallSubscription {
     // Whoever has changed it on the way: with a line break in a field, more fields would be sent than these.
     if let failure = request.invalidField { return fail(failure, sent) }
     if request.redirects == 0 { request.tell(.attemptBegan(request.attempt, request.message)) }
-    let message = request.call.isWatched ? request.message.timed : request.message
+    var message = request.message
+    if request.call.isWatched { message.wantsTimings = true }
     let exchange = settings.transport.start(message) { [self] event in receive(event, of: sent) }
     // Else it was over already, before the transport returned.
     if change(sent, { $0.begin(exchange) }) ?? false { keepPace(sent) } else { exchange.cancel() }

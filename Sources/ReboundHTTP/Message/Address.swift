@@ -5,36 +5,35 @@ import StreamSupport
 ///
 /// Foundation takes longer to take an address apart than a client to send a request through all else, and where it is only sent,
 /// nobody asks.
-final class Address: Sendable {
-  let text: String
-  private let parsed: Locked<URL?>
-  /// What it is below, if that is known.
-  private let root: AddressRoot?
+enum Address: Sendable {
+  /// Used as it is.
+  case url(URL)
+  case text(AddressText)
 
-  /// - Parameter url: Used as it is.
-  init(_ url: URL) {
-    text = url.absoluteString
-    parsed = Locked(url)
-    root = nil
-  }
+  init(_ url: URL) { self = .url(url) }
 
   /// - Parameters:
   ///   - valid: An address of which it is known that a URL can be made of it, with the same text.
   ///   - root: What it begins with, if that is known; nothing behind that is a fragment.
-  init(valid text: String, below root: AddressRoot? = nil) {
-    self.text = text
-    parsed = Locked(nil)
-    self.root = root
+  init(valid text: String, below root: AddressRoot? = nil) { self = .text(AddressText(text, below: root)) }
+
+  var text: String {
+    switch self {
+    case .url(let url): url.absoluteString
+    case .text(let text): text.text
+    }
   }
 
   var url: URL {
-    if let url = parsed.withLock({ $0 }) { return url }
-    guard let url = URL(string: text) else {
-      // By whoever has made it with `init(valid:below:)`.
-      preconditionFailure("'\(text)' was said to be the text of a URL")
+    switch self {
+    case .url(let url): url
+    case .text(let text): text.url
     }
-    parsed.withLock { $0 = url }
-    return url
+  }
+
+  /// What it is below, if that is known.
+  private var root: AddressRoot? {
+    if case .text(let text) = self { text.root } else { nil }
   }
 
   var authority: Authority { root?.authority ?? Authority(self) }
@@ -85,6 +84,27 @@ final class Address: Sendable {
     case UInt8(ascii: "/"), UInt8(ascii: "?"), UInt8(ascii: "#"), UInt8(ascii: "@"): true
     default: false
     }
+  }
+}
+
+/// The text of an address, and the URL of it once somebody has asked for that.
+final class AddressText: Sendable {
+  let text: String
+  let root: AddressRoot?
+  private let parsed = Locked<URL?>(nil)
+
+  fileprivate init(_ text: String, below root: AddressRoot?) {
+    (self.text, self.root) = (text, root)
+  }
+
+  var url: URL {
+    if let url = parsed.withLock({ $0 }) { return url }
+    guard let url = URL(string: text) else {
+      // By whoever has made it with `init(valid:below:)`.
+      preconditionFailure("'\(text)' was said to be the text of a URL")
+    }
+    parsed.withLock { $0 = url }
+    return url
   }
 }
 

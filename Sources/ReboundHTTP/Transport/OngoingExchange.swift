@@ -247,11 +247,19 @@ public final class OngoingExchange: TransportExchange, Sendable {
     var ended: (any ExchangeCarrier)?
     let (next, isMine, isOver) = state.withLock { state -> (Telling?, Bool, Bool) in
       guard let event = change(&state.machine) else { return (nil, false, false) }
-      if state.machine.isOver { swap(&ended, &state.carrier) }
-      state.waiting.append(event)
+      let isOver = state.machine.isOver
+      if isOver { swap(&ended, &state.carrier) }
       let isMine = state.loop.enter()
-      // Nearly always nobody is at it, and nothing else waits.
-      return (isMine && queue == nil ? state.loop.next(state.takeNext()) : nil, isMine, state.machine.isOver)
+      guard isMine, queue == nil else {
+        state.waiting.append(event)
+        return (nil, isMine, isOver)
+      }
+      // Nobody is at it, so that nothing else waits.
+      guard let receiver = isOver ? state.receiver.take() : state.receiver else {
+        state.loop.leave()
+        return (nil, false, isOver)
+      }
+      return (Telling(receiver: receiver, event: event), true, isOver)
     }
     if isOver { deadlines.forget(self) }
     if bySelf { ended?.stop() }

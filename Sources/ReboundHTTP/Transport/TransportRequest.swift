@@ -60,14 +60,6 @@ public struct TransportRequest: Sendable {
     self.limits = limits
   }
 
-  /// The same request, whose timings are to be told.
-  var timed: TransportRequest {
-    guard !wantsTimings else { return self }
-    var request = self
-    request.wantsTimings = true
-    return request
-  }
-
   /// The same request for URLSession, without a body that is a file or a stream.
   ///
   /// Fields of the same name are joined with commas, and those that say where a body ends are left out. The timeout is the idle
