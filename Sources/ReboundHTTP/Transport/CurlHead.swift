@@ -10,8 +10,8 @@
     ///
     /// It grows in its place: to make it anew for each of many lines would take ever longer.
     private var folded: (name: String, value: String)?
-    /// Zero before the first line.
-    private var status = 0
+    /// `nil` before the first line of a head: what comes without one is passed over.
+    private var status: Int?
     /// Whether the head has been returned.
     private(set) var isTold = false
 
@@ -33,7 +33,7 @@
       while count > 0, line[count - 1] == 0x0A || line[count - 1] == 0x0D { count -= 1 }
       let text = UnsafeRawBufferPointer(rebasing: line[..<count])
       guard let first = text.first else {
-        guard status >= 200 else { return nil }
+        guard let status, status >= 200 else { return nil }
         unfold()
         isTold = true
         let headers = memory.end(fields, fieldCount)
@@ -42,6 +42,8 @@
       if first == UInt8(ascii: "H"), text.starts(with: "HTTP/".utf8) {
         status = memory.begin(text)
         (fields, fieldCount, folded) = (nil, 0, nil)
+      } else if status == nil {
+        return nil
       } else if CurlHead.isSpace(first), fieldCount > 0 {
         fold(text, &memory)
       } else if memory.hasLine(text, at: fieldCount) {
@@ -123,7 +125,7 @@
 
     /// Whether a line is the one that was at that place among the fields.
     func hasLine(_ line: UnsafeRawBufferPointer, at place: Int) -> Bool {
-      place < lines.count && CurlHeadMemory.equal(lines[place], line)
+      place < lines.count && place < fields.count && CurlHeadMemory.equal(lines[place], line)
     }
 
     /// The field that another line says; `nil` if it says none.
