@@ -11,8 +11,8 @@
     /// What it carries, and its place among the handles that carry something.
     @exclusivity(unchecked) var transfer: CurlTransfer?
     @exclusivity(unchecked) var place = 0
-    @exclusivity(unchecked) var lastHead = CurlHeadMemory()
-    @exclusivity(unchecked) private var fields = CurlFields()
+    @exclusivity(unchecked) var lastHead = CurlHeadTable()
+    @exclusivity(unchecked) private var fields = CurlFieldList()
     /// Where that server is, as libcurl has taken it apart.
     @exclusivity(unchecked) private var origin: OpaquePointer?
 

@@ -26,7 +26,7 @@
     mutating func take(
       _ line: UnsafeRawBufferPointer,
       from address: Address,
-      remembering memory: inout CurlHeadMemory
+      remembering memory: inout CurlHeadTable
     ) -> ResponseHead? {
       guard !isTold else { return nil }
       var count = line.count
@@ -59,7 +59,7 @@
     }
 
     /// Goes on with the value above (RFC 9112 §5.2).
-    private mutating func fold(_ text: UnsafeRawBufferPointer, _ memory: inout CurlHeadMemory) {
+    private mutating func fold(_ text: UnsafeRawBufferPointer, _ memory: inout CurlHeadTable) {
       if folded == nil {
         folded = change(memory) { $0.popLast() }.map { ($0.name, $0.value) }
         memory.forget(fieldCount - 1)
@@ -70,7 +70,7 @@
 
     /// Changes the fields, which are those of the head before no longer.
     private mutating func change<Result>(
-      _ memory: CurlHeadMemory,
+      _ memory: CurlHeadTable,
       _ body: (inout [HTTPHeaders.Field]) -> Result
     ) -> Result {
       var all = fields.take() ?? Array(memory.fields[..<fieldCount])
@@ -92,10 +92,10 @@
     }
   }
 
-  /// The head of a handle's last answer, line by line.
+  /// The head of a handle's last answer, line by line: for HTTP/1 what the dynamic table is for HTTP/2 (RFC 7541 §2.3.2), by place.
   ///
   /// A server says nearly the same each time, and a line that it has said before need not become text once more.
-  struct CurlHeadMemory {
+  struct CurlHeadTable {
     private static let longestLine = 256
     private static let mostLines = 32
 
@@ -111,30 +111,30 @@
     /// Begins a head with its first line, and says its status.
     mutating func begin(_ line: UnsafeRawBufferPointer) -> Int {
       // The head before was an informational one, or broke off.
-      if isOpen { self = CurlHeadMemory() }
+      if isOpen { self = CurlHeadTable() }
       isOpen = true
-      guard !CurlHeadMemory.equal(statusLine, line) else { return status }
+      guard !CurlHeadTable.equal(statusLine, line) else { return status }
       let isInWord = { (byte: UInt8) in byte != 0x20 }
       let word = line.prefix(while: isInWord)
       let next = line[word.endIndex...].drop { !isInWord($0) }.prefix(while: isInWord)
       version = String(decoding: word, as: UTF8.self)
       status = Int(String(decoding: next, as: UTF8.self)) ?? 0
-      statusLine = CurlHeadMemory.remembered(line)
+      statusLine = CurlHeadTable.remembered(line)
       return status
     }
 
     /// Whether a line is the one that was at that place among the fields.
     func hasLine(_ line: UnsafeRawBufferPointer, at place: Int) -> Bool {
-      place < lines.count && place < fields.count && CurlHeadMemory.equal(lines[place], line)
+      place < lines.count && place < fields.count && CurlHeadTable.equal(lines[place], line)
     }
 
     /// The field that another line says; `nil` if it says none.
     mutating func field(of line: UnsafeRawBufferPointer, at place: Int) -> HTTPHeaders.Field? {
       guard let colon = line.firstIndex(of: UInt8(ascii: ":")) else { return nil }
       if place < lines.count {
-        lines[place] = CurlHeadMemory.remembered(line)
-      } else if place < CurlHeadMemory.mostLines {
-        lines.append(CurlHeadMemory.remembered(line))
+        lines[place] = CurlHeadTable.remembered(line)
+      } else if place < CurlHeadTable.mostLines {
+        lines.append(CurlHeadTable.remembered(line))
       }
       let name = String(decoding: UnsafeRawBufferPointer(rebasing: line[..<colon]), as: UTF8.self)
       return HTTPHeaders.Field(name, CurlHead.trimmed(UnsafeRawBufferPointer(rebasing: line[(colon + 1)...])))

@@ -24,7 +24,7 @@
     @exclusivity(unchecked) private(set) var handle: CurlHandle?
     @exclusivity(unchecked) private var head = CurlHead()
     /// That of the handle, as long as it has one.
-    @exclusivity(unchecked) private var lastHead = CurlHeadMemory()
+    @exclusivity(unchecked) private var lastHead = CurlHeadTable()
     /// The loop's turn in which the last line of the head has come.
     @exclusivity(unchecked) private var turnOfLine = 0
     @exclusivity(unchecked) private var upload: CurlUpload?

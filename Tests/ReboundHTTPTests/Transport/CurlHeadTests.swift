@@ -10,7 +10,7 @@ import Expectations
   struct CurlHeadTests {
     private static func head(
       _ lines: [String],
-      remembering memory: inout CurlHeadMemory
+      remembering memory: inout CurlHeadTable
     ) throws -> ResponseHead? {
       let url = try #require(URL(string: "https://api.example"))
       var head = CurlHead()
@@ -20,7 +20,7 @@ import Expectations
     }
 
     private static func head(_ lines: String...) throws -> ResponseHead? {
-      var memory = CurlHeadMemory()
+      var memory = CurlHeadTable()
       return try head(lines, remembering: &memory)
     }
 
@@ -64,11 +64,11 @@ import Expectations
       for first in heads {
         for second in heads {
           for third in heads {
-            var memory = CurlHeadMemory()
+            var memory = CurlHeadTable()
             _ = try Self.head(first, remembering: &memory)
             let before = try Self.head(second, remembering: &memory)
             let copy = Self.fields(before)
-            var nothing = CurlHeadMemory()
+            var nothing = CurlHeadTable()
             let expected = try Self.head(third, remembering: &nothing)
             let head = try Self.head(third, remembering: &memory)
             expectEqual(head, expected, "\(third) behind \(first) and \(second)")

@@ -13,7 +13,7 @@ extension FuzzTarget {
     words: ["HTTP/1.1 200 OK\r\n", "\r\n\r\n", "\r\n ", ": ", "+200"]
   ) { input in
     let bytes = input.rest()
-    var memory = CurlHeadMemory()
+    var memory = CurlHeadTable()
     let told = heads(bytes, remembering: &memory)
     expect(told.count <= 1, "\(told.count) heads of one answer")
     for answer in told {
@@ -26,7 +26,7 @@ extension FuzzTarget {
     expect(heads(bytes, remembering: &memory) == told, "once more over the same handle it is another")
   }
 
-  private static func heads(_ bytes: [UInt8], remembering memory: inout CurlHeadMemory) -> [ResponseHead] {
+  private static func heads(_ bytes: [UInt8], remembering memory: inout CurlHeadTable) -> [ResponseHead] {
     var head = CurlHead()
     var told: [ResponseHead] = []
     for line in bytes.split(separator: 0x0A, omittingEmptySubsequences: false) {

@@ -5,7 +5,7 @@
   /// over.
   ///
   /// libcurl's own function for such lists allocates twice for each member, and walks to the end to add it.
-  struct CurlFields {
+  struct CurlFieldList {
     /// What one large request needed is not kept for ever.
     private static let mostBytesKept = 16 << 10
 
@@ -21,15 +21,15 @@
       var node = first
       headers.forEach { field in
         guard !HTTPHeaders.isFraming(field.name) else { return }
-        node = CurlFields.append(end, behind: node)
-        end = CurlFields.write(field.name, at: end)
+        node = CurlFieldList.append(end, behind: node)
+        end = CurlFieldList.write(field.name, at: end)
         // libcurl takes a name with a colon and nothing behind it for the wish to leave the field out.
-        end = CurlFields.write(field.value.isEmpty ? ";" : ": ", at: end)
-        end = CurlFields.end(CurlFields.write(field.value, at: end))
+        end = CurlFieldList.write(field.value.isEmpty ? ";" : ": ", at: end)
+        end = CurlFieldList.end(CurlFieldList.write(field.value, at: end))
       }
       for line in lines {
-        node = CurlFields.append(end, behind: node)
-        end = CurlFields.end(CurlFields.write(line, at: end))
+        node = CurlFieldList.append(end, behind: node)
+        end = CurlFieldList.end(CurlFieldList.write(line, at: end))
       }
       // The first node only leads to the others.
       return first.pointee.next
@@ -74,7 +74,7 @@
       let byteCount =
         headers.reduce(0) { $0 + $1.name.utf8.count + $1.value.utf8.count + 3 }
         + lines.reduce(0) { $0 + $1.utf8.count + 1 }
-      if text.count < byteCount || text.count > CurlFields.mostBytesKept {
+      if text.count < byteCount || text.count > CurlFieldList.mostBytesKept {
         text.deallocate()
         text = .allocate(capacity: max(512, byteCount))
       }

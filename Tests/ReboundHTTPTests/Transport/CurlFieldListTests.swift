@@ -6,8 +6,8 @@ import Expectations
 
   @testable import ReboundHTTP
 
-  @Suite("CurlFields")
-  struct CurlFieldsTests {
+  @Suite("CurlFieldList")
+  struct CurlFieldListTests {
     private static func lines(_ list: UnsafeMutablePointer<curl_slist>?) -> [String] {
       sequence(first: list) { $0?.pointee.next }
         .prefix { $0 != nil }
@@ -16,7 +16,7 @@ import Expectations
 
     @Test("the fields are lines in their order, and lines follow; what was there before is gone")
     func order() {
-      var fields = CurlFields()
+      var fields = CurlFieldList()
       defer { fields.free() }
       for count in [3, 40, 0, 1] {
         let numbers = Array(0..<count)
@@ -29,7 +29,7 @@ import Expectations
 
     @Test("without fields and lines there is no list; what says where a body ends is left out")
     func none() {
-      var fields = CurlFields()
+      var fields = CurlFieldList()
       defer { fields.free() }
       #expect(fields.set([:], and: []) == nil)
       #expect(fields.set(["Content-Length": "5", "transfer-encoding": "chunked"], and: []) == nil)
