@@ -153,7 +153,6 @@
     mutating func end(_ new: [HTTPHeaders.Field]?, _ count: Int) -> HTTPHeaders {
       isOpen = false
       if let new { fields = new } else if count < fields.count { fields.removeLast(fields.count - count) }
-      if count < lines.count { lines.removeLast(lines.count - count) }
       return HTTPHeaders(fields)
     }
 

@@ -56,6 +56,8 @@ import Expectations
         ["HTTP/1.1 200 OK", "A: 1", long, "C: 3", ""],
         // One that breaks off, and one that is longer than what is remembered.
         ["HTTP/1.1 500 Failed", "A: 9", "B: 9"],
+        // Hints that say what the answer says.
+        ["HTTP/1.1 103 Early Hints", "A: 9", "", "HTTP/1.1 200 OK", "A: 9", "C: 3", ""],
         // Some without a first line, or before it.
         ["A: 1", "B: 2", ""], ["A: 1", "HTTP/1.1 200 OK", "A: 1", "C: 3", ""],
         ["HTTP/1.1 200 OK"] + (1...80).map { "N\($0): \($0)" } + [""],
