@@ -103,7 +103,7 @@
     private(set) var fields: [HTTPHeaders.Field] = []
     private var status = 0
     private var statusLine: [UInt8] = []
-    /// Those of the fields; an empty one is not remembered.
+    /// Those of the fields, at the same places; an empty one is not remembered, and what is behind the last field is of no head.
     private var lines: [[UInt8]] = []
     /// Whether lines have taken the places of others, and the fields not yet.
     private var isOpen = false
